@@ -1,0 +1,52 @@
+// What the parts of carc._core share. Bindings translate types; they hold no rules, search or match logic.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+#include <pybind11/typing.h>
+
+#include "carc/core/json.hpp"
+#include "carc/core/state.hpp"
+
+namespace carc::python {
+
+namespace py = pybind11;
+
+// Rules as Python sees them: validated, compiled once, immutable.
+struct PyRules {
+  std::shared_ptr<const Game> game;
+  const Rules& rules() const { return game->rules(); }
+};
+
+// A state with the game that it refers to.
+struct PyState {
+  std::shared_ptr<const Game> game;
+  GameState state;
+};
+
+using ActionLike = py::typing::Union<Action, py::str>;
+using IntList = py::typing::List<int>;
+using PointsDict = py::typing::Dict<py::str, IntList>;
+
+// Python values as JSON and back; throws carc::Error for values that JSON cannot hold.
+Json to_json_value(const py::handle& value);
+py::object from_json_value(const Json& value);
+
+PointsDict points_dict(const Points& points, int players);
+
+// An action from an Action or its text; throws IllegalAction for anything else.
+Action to_action(const GameState& state, const py::object& action);
+
+// The name of what was found, for messages: "42 (int)".
+std::string found(const py::handle& value);
+
+void bind_errors(py::module_& m);
+void bind_rules(py::module_& m);
+void bind_state(py::module_& m);
+void bind_record(py::module_& m);
+void bind_play(py::module_& m);
+
+}  // namespace carc::python

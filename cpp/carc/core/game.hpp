@@ -1,0 +1,106 @@
+// A game's rules compiled for play: tile types in all rotations, matching tables, the bag. Immutable; shared by states.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "carc/core/error.hpp"
+#include "carc/core/rules.hpp"
+#include "carc/core/types.hpp"
+
+namespace carc {
+
+// A tile type as it lies in one rotation. "Line" = road or city of the tile, numbered 0..3; fields 0..7.
+struct TileFace {
+  std::array<EdgeKind, 4> edges{};                 // by board side
+  std::array<std::uint8_t, 4> line_of_side{};      // line ending at the side, or kNone
+  std::array<std::uint8_t, 8> field_of_half{};     // field at the half-edge, or kNone
+  std::array<std::uint8_t, 4> sides_of_line{};     // bit s: the line ends at side s
+};
+
+struct Contact {
+  std::uint8_t field;  // local field that touches
+  std::uint8_t line;   // this local line, a city
+};
+
+struct TileData {
+  std::string id;
+  const TileType* type = nullptr;  // the description this was compiled from
+
+  // Rotations of this tile that fit an open cell with edge code `c`: fits_low[c & 15] & fits_high[c >> 4], one bit a
+  // rotation, only the lowest of rotations that give the same tile. Code 0 never occurs for a cell that can be filled.
+  alignas(16) std::array<std::uint8_t, 16> fits_low{};
+  alignas(16) std::array<std::uint8_t, 16> fits_high{};
+
+  std::array<TileFace, 4> faces{};
+  std::uint8_t lines = 0;
+  std::uint8_t fields = 0;
+  std::array<FeatureKind, 4> line_kind{};
+  std::array<std::uint8_t, 4> line_shields{};
+  std::array<std::uint8_t, 4> line_feature{};   // index in type->features
+  std::array<std::uint8_t, 8> field_feature{};
+  std::array<std::uint8_t, kMaxFeatures> local_of_feature{};  // local number of a road, city or field
+  std::vector<Contact> contacts;
+  std::int8_t monastery = -1;     // feature index or -1
+  std::int8_t garden = -1;        // feature index or -1; -1 also while gardens do not count
+  bool has_twin_lines = false;    // several separate roads, or several separate cities
+  bool is_river = false;
+  std::uint8_t period = 4;        // 4, 2 or 1 rotations give different tiles
+  // Feature f of the tile laid with rotation r is feature same_feature[r][f] of it laid with rotation r % period.
+  std::array<std::array<std::uint8_t, kMaxFeatures>, 4> same_feature{};
+
+  // Which of `type->features` the figure bit masks of a state speak of: bit f = feature f.
+  std::uint8_t canonical_rotation(unsigned rotation) const { return static_cast<std::uint8_t>(rotation % period); }
+};
+
+class Game {
+ public:
+  // Throws RulesError or TileSetError.
+  static std::shared_ptr<const Game> create(const Rules& rules);
+
+  const Rules& rules() const { return rules_; }
+  int types() const { return static_cast<int>(tiles_.size()); }
+  const TileData& tile(TypeId type) const { return tiles_[type]; }
+
+  // A tile named in text. Garden copies are their plain twins while gardens do not count: `feature[f]` then translates
+  // an index in the named tile's feature list to the type's own list (kNone: no such feature).
+  struct Named {
+    TypeId type;
+    std::array<std::uint8_t, kMaxFeatures> feature;
+    std::array<std::uint8_t, kMaxFeatures> feature_back;  // the other way round
+  };
+  std::optional<Named> find(const std::string& id) const;
+  // The same; throws Error type E with the nearest id.
+  template <class E>
+  Named require(const std::string& id) const;
+  std::string nearest_id(const std::string& id) const;
+
+  TypeId start() const { return start_; }             // the tile that lies before the first turn
+  std::optional<TypeId> lake() const { return lake_; }
+  const std::array<std::uint8_t, kMaxTypes>& bag() const { return bag_; }  // copies to draw at the start of the game
+  int tiles_to_draw() const { return tiles_to_draw_; }
+
+ private:
+  explicit Game(const Rules& rules);
+  void add_type(const TileType& type, int copies);
+  void check_limits() const;
+
+  Rules rules_;
+  std::vector<TileData> tiles_;
+  std::vector<std::pair<std::string, Named>> names_;
+  std::array<std::uint8_t, kMaxTypes> bag_{};
+  TypeId start_ = 0;
+  std::optional<TypeId> lake_;
+  int tiles_to_draw_ = 0;
+};
+
+template <class E>
+Game::Named Game::require(const std::string& id) const {
+  if (const auto found = find(id)) return *found;
+  throw E("unknown tile " + quote(id) + ", did you mean '" + nearest_id(id) + "'?");
+}
+
+}  // namespace carc

@@ -1,0 +1,33 @@
+#include "carc/core/perft.hpp"
+
+#include "carc/core/error.hpp"
+
+namespace carc {
+
+std::uint64_t perft(const GameState& state, const Deck& deck, int turns, std::size_t next) {
+  if (turns <= 0 || state.is_terminal()) return 1;
+  GameState drawn = state;
+  while (drawn.phase() == Phase::kDraw) {
+    if (next >= deck.size()) throw DeckError("perft: the deck has " + std::to_string(deck.size()) + " tiles, expected more");
+    drawn.apply_checked(Action::draw(deck.order()[next++]));
+  }
+  if (drawn.is_terminal()) return 1;
+  std::uint64_t sequences = 0;
+  drawn.placements().for_each([&](Action placement) {
+    GameState placed = drawn;
+    placed.apply(placement);
+    const int choices = placed.num_legal_actions();
+    if (turns == 1) {
+      sequences += static_cast<std::uint64_t>(choices);
+      return;
+    }
+    for (int i = 0; i < choices; ++i) {
+      GameState after = placed;
+      after.apply(placed.legal_action(i));
+      sequences += perft(after, deck, turns - 1, next);
+    }
+  });
+  return sequences;
+}
+
+}  // namespace carc

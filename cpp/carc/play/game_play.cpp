@@ -1,0 +1,149 @@
+#include "carc/play/game_play.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+#include "carc/core/error.hpp"
+#include "carc/core/notation.hpp"
+
+namespace carc {
+namespace {
+
+constexpr std::uint64_t kAgentStreams = 1;
+constexpr std::chrono::milliseconds kPollInterval{100};
+
+GameResult summarise(const GameState& state) {
+  GameResult result;
+  for (int p = 0; p < state.players(); ++p) result.scores.push_back(state.score(p));
+  result.points = state.points();
+  result.final_count = state.final_count();
+  result.turns = state.laid_tiles() - 1;
+  for (int i = 0; i < state.discarded_tiles(); ++i) result.discarded.push_back(state.game().tile(state.discarded_tile(i)).id);
+  return result;
+}
+
+// Finished games on their way from the workers to the caller.
+struct Finished {
+  std::mutex mutex;
+  std::condition_variable ready;
+  std::deque<std::pair<std::size_t, GameResult>> results;
+  std::exception_ptr error;
+  std::size_t workers = 0;
+};
+
+}  // namespace
+
+GameResult play_game(const std::shared_ptr<const Game>& game, const GameSpec& spec, const std::vector<Agent*>& agents,
+                     const std::vector<std::string>& names) {
+  const Deck deck(*game, spec.seed);
+  GameRecord record(game, GameState(*game));
+  const GameState& state = record.state();
+  record.seed = spec.seed;
+  std::array<std::int64_t, kMaxPlayers> think_ns{};
+  std::array<int, kMaxPlayers> figures_set{};
+  const std::uint64_t streams = split(spec.seed, kAgentStreams);
+  std::size_t next = 0;
+  Rng rng(0);
+  while (!state.is_terminal()) {
+    Action action = Action::no_figure();
+    if (state.phase() == Phase::kDraw) {
+      action = Action::draw(deck.order()[next++]);
+    } else {
+      const auto seat = static_cast<std::size_t>(state.turn_player());
+      const int agent = spec.seats[seat];
+      if (state.phase() == Phase::kPlace) rng = Rng(split(split(streams, static_cast<std::uint64_t>(agent)), next));
+      const auto began = std::chrono::steady_clock::now();
+      action = agents[static_cast<std::size_t>(agent)]->choose(state, rng);
+      think_ns[seat] += std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - began).count();
+      if (!state.is_legal(action)) {
+        throw IllegalAction("agent " + quote(names[static_cast<std::size_t>(agent)]) + ": " + illegal_action_message(state, action));
+      }
+      figures_set[seat] += action.what() == Action::What::kFigure && (action.figure() == Action::Figure::kMeeple || action.figure() == Action::Figure::kAbbot);
+    }
+    record.apply(action);
+  }
+  GameResult result = summarise(state);
+  result.think_ns = think_ns;
+  result.figures_set = figures_set;
+  for (const int seat : spec.seats) record.agents.push_back(names[static_cast<std::size_t>(seat)]);
+  result.record = record.to_json();
+  return result;
+}
+
+std::size_t play_games(const std::shared_ptr<const Game>& game, const std::vector<GameSpec>& specs,
+                       const std::vector<AgentFactory>& make, const std::vector<std::string>& names,
+                       const PlayOptions& options) {
+  for (const GameSpec& spec : specs) {
+    if (spec.seats.size() != static_cast<std::size_t>(game->rules().players)) {
+      throw Error("seats: found " + std::to_string(spec.seats.size()) + ", expected one agent for each of " +
+                  std::to_string(game->rules().players) + " players");
+    }
+    for (const int agent : spec.seats) {
+      if (agent < 0 || static_cast<std::size_t>(agent) >= make.size()) {
+        throw Error("seats: found agent " + std::to_string(agent) + ", expected 0 to " + std::to_string(make.size() - 1));
+      }
+    }
+  }
+  Finished finished;
+  std::atomic<std::size_t> next{0};
+  std::atomic<bool> stop{false};
+  const auto work = [&] {
+    try {
+      std::vector<std::unique_ptr<Agent>> own;
+      std::vector<Agent*> agents;
+      for (const AgentFactory& factory : make) agents.push_back(own.emplace_back(factory()).get());
+      for (std::size_t i; !stop && (i = next++) < specs.size();) {
+        GameResult result = play_game(game, specs[i], agents, names);
+        if (!options.records) result.record.clear();
+        const std::lock_guard lock(finished.mutex);
+        finished.results.emplace_back(i, std::move(result));
+        finished.ready.notify_one();
+      }
+    } catch (...) {
+      const std::lock_guard lock(finished.mutex);
+      if (!finished.error) finished.error = std::current_exception();
+      stop = true;
+    }
+    const std::lock_guard lock(finished.mutex);
+    --finished.workers;
+    finished.ready.notify_one();
+  };
+
+  const std::size_t workers = std::max<std::size_t>(1, std::min(static_cast<std::size_t>(std::max(1, options.threads)), specs.size()));
+  finished.workers = workers;
+  std::vector<std::jthread> threads;
+  for (std::size_t w = 0; w < workers; ++w) threads.emplace_back(work);
+
+  std::size_t delivered = 0;
+  std::exception_ptr error;
+  std::unique_lock lock(finished.mutex);
+  while (finished.workers > 0 || !finished.results.empty()) {
+    finished.ready.wait_for(lock, kPollInterval, [&] { return finished.workers == 0 || !finished.results.empty(); });
+    std::deque<std::pair<std::size_t, GameResult>> batch;
+    batch.swap(finished.results);
+    lock.unlock();
+    try {
+      if (options.interrupted && options.interrupted()) stop = true;
+      for (const auto& [index, result] : batch) {
+        ++delivered;  // games in flight when a run stops are finished and delivered too
+        if (options.on_result && !options.on_result(index, result)) stop = true;
+      }
+    } catch (...) {
+      error = std::current_exception();
+      stop = true;
+    }
+    lock.lock();
+  }
+  lock.unlock();
+  threads.clear();
+  if (error) std::rethrow_exception(error);
+  if (finished.error) std::rethrow_exception(finished.error);
+  return delivered;
+}
+
+}  // namespace carc

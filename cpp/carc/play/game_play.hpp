@@ -1,0 +1,54 @@
+// Plays games: one between given agents, or many on a pool of threads.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "carc/core/deck.hpp"
+#include "carc/core/record.hpp"
+#include "carc/play/agent.hpp"
+
+namespace carc {
+
+// One game to play. The deck comes from `seed`; the agent in seat s decides in turn t with the random stream
+// split(split(split(seed, 1), seats[s]), t), so the games of one deck give each agent the same numbers whatever its seat.
+struct GameSpec {
+  std::uint64_t seed = 0;
+  std::vector<int> seats;  // index of the agent in each seat
+};
+
+struct GameResult {
+  std::vector<int> scores;  // by seat
+  Points points;            // by feature kind and seat
+  Points final_count;       // the part of them paid after the last turn
+  int turns = 0;            // tiles laid
+  std::vector<std::string> discarded;          // ids of the tiles that fitted nowhere
+  std::array<int, kMaxPlayers> figures_set{};  // by seat, in the whole game
+  std::array<std::int64_t, kMaxPlayers> think_ns{};  // by seat: time spent in choose()
+  std::string record;       // GameRecord::to_json()
+};
+
+// Throws IllegalAction naming the agent if it chooses an illegal action.
+GameResult play_game(const std::shared_ptr<const Game>& game, const GameSpec& spec,
+                     const std::vector<Agent*>& agents, const std::vector<std::string>& names);
+
+struct PlayOptions {
+  int threads = 1;
+  bool records = true;  // fill GameResult::record
+  // Called on the calling thread for each finished game, in the order in which games end; false stops the run.
+  std::function<bool(std::size_t, const GameResult&)> on_result;
+  // Asked on the calling thread about ten times a second; true stops the run.
+  std::function<bool()> interrupted;
+};
+
+// Plays all specs; `make[i]` makes the agent with index i, once a thread. The results do not depend on the number of
+// threads. Returns the number of games finished. An error in an agent stops the run and is thrown here.
+std::size_t play_games(const std::shared_ptr<const Game>& game, const std::vector<GameSpec>& specs,
+                       const std::vector<AgentFactory>& make, const std::vector<std::string>& names,
+                       const PlayOptions& options);
+
+}  // namespace carc
