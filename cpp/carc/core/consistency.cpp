@@ -90,7 +90,7 @@ class StateChecker {
     std::set<std::size_t> slots;
     for (int c = 0; c < s_.cells_; ++c) slots.insert(s_.slot(c));
     expect(s_.cells_, slots.size(), "slots of open cells");
-    for (std::size_t c = s_.cells_; c < s_.cell_codes_.size(); ++c) {
+    for (std::size_t c = s_.cells_; c < GameState::kCellCapacity; ++c) {
       expect(s_.cell_codes_[c], 0, "unused code");
       expect(s_.cell_keys_[c], 0xFFFF, "unused key");
     }
@@ -106,8 +106,8 @@ class StateChecker {
     const Cell c = key_cell(s_.cell_keys_[cell]);
     const std::size_t slot = s_.cell_slots_[cell];
     const int tile = s_.tile_at({static_cast<std::int16_t>(c.x + kSideStep[side].x), static_cast<std::int16_t>(c.y + kSideStep[side].y)});
-    std::uint8_t l = kNone;
-    std::array<std::uint8_t, 2> f{kNone, kNone};
+    std::uint8_t l = kNoLine;
+    std::array<std::uint8_t, 2> f{kNoField, kNoField};
     if (tile >= 0) {
       const TileFace& face = s_.face(static_cast<std::size_t>(tile));
       l = face.line_of_side[side ^ 2];
@@ -115,11 +115,11 @@ class StateChecker {
     }
     const auto index = [&](std::uint8_t feature) { return feature_of_.at({tile, feature}); };
     const std::uint8_t kept_line = s_.border_lines(slot)[side];
-    if (l == kNone) expect(kept_line, kNone, "line beside an open cell");
+    if (l == kNoLine) expect(kept_line, kNone, "line beside an open cell");
     else pair(line_index_, kept_line, index(s_.tile_data(static_cast<std::size_t>(tile)).line_feature[l]), "line id");
     for (std::size_t half = 0; half < 2; ++half) {
       const std::uint8_t kept = s_.border_fields(slot)[2 * side + half];
-      if (f[half] == kNone) expect(kept, kNone, "field beside an open cell");
+      if (f[half] == kNoField) expect(kept, kNone, "field beside an open cell");
       else pair(field_index_, kept, index(s_.tile_data(static_cast<std::size_t>(tile)).field_feature[f[half]]), "field id");
     }
   }
@@ -187,9 +187,6 @@ class StateChecker {
 
   void check_current_tile() {
     if (s_.phase_ != Phase::kFigure) return expect(s_.figure_mask_, 0, "figure choices");
-    GameState fresh = s_;
-    fresh.prepare_figures();
-    expect(s_.figure_mask_, fresh.figure_mask_, "figure choices");
     const TileData& tile = s_.tile_data(s_.laid_ - 1u);
     std::uint32_t free_features = 0;
     for (std::size_t f = 0; f < tile.type->features.size(); ++f) {
@@ -200,6 +197,10 @@ class StateChecker {
       free_features |= static_cast<std::uint32_t>(features_[static_cast<std::size_t>(found->second)].figures.empty()) << f;
     }
     expect(s_.figure_mask_ & 0xFFFF, s_.meeples_[s_.player_] ? free_features : 0, "features free for a meeple");
+    std::uint32_t buildings = 0;
+    if (tile.monastery >= 0) buildings |= 1u << tile.monastery;
+    if (tile.garden >= 0) buildings |= 1u << tile.garden;
+    expect(s_.figure_mask_ >> 16, s_.abbots_[s_.player_] ? buildings : 0, "features free for an abbot");
   }
 
   void check_hash() {

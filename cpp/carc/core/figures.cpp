@@ -48,7 +48,7 @@ void GameState::draw(TypeId type) {
   --bag_[type];
   --tiles_left_;
   if (river_left_) --river_left_;
-  if (!placements(type).empty()) {
+  if (can_be_laid(type)) {
     drawn_ = static_cast<std::int8_t>(type);
     phase_ = Phase::kPlace;
     return;
@@ -61,24 +61,10 @@ void GameState::draw(TypeId type) {
 
 void GameState::prepare_figures() {
   const TileData& tile = game_->tile(static_cast<TypeId>(drawn_));
-  std::uint32_t mask = 0;
-  if (meeples_[player_]) {
-    for (std::size_t l = 0; l < tile.lines; ++l) {
-      const bool is_free = line_table_[border_lines(kCurrent)[l]].figures == 0;
-      mask |= static_cast<std::uint32_t>(is_free) << tile.line_feature[l];
-    }
-    if (rules().farmers) {
-      for (std::size_t f = 0; f < tile.fields; ++f) {
-        const bool is_free = field_figures_[border_fields(kCurrent)[f]] == 0;
-        mask |= static_cast<std::uint32_t>(is_free) << tile.field_feature[f];
-      }
-    }
-    if (tile.monastery >= 0) mask |= 1u << tile.monastery;
-  }
-  if (abbots_[player_]) {
-    if (tile.monastery >= 0) mask |= 1u << (kAbbotBit + tile.monastery);
-    if (tile.garden >= 0) mask |= 1u << (kAbbotBit + tile.garden);
-  }
+  std::uint32_t monastery = tile.monastery >= 0 ? 1u << tile.monastery : 0;
+  std::uint32_t garden = tile.garden >= 0 ? 1u << tile.garden : 0;
+  std::uint32_t mask = meeples_[player_] ? free_features_ | monastery : 0;
+  if (abbots_[player_]) mask |= (monastery | garden) << kAbbotBit;
   figure_mask_ = mask;
   phase_ = Phase::kFigure;
 }
@@ -115,7 +101,7 @@ void GameState::set_figure(unsigned feature, FigureKind figure) {
   } else {
     const std::size_t local = tile.local_of_feature[feature];
     const bool is_field = f.kind == FeatureKind::kField;
-    f.label = is_field ? border_fields(kCurrent)[local] : border_lines(kCurrent)[local];
+    f.label = is_field ? current_fields_[local] : current_lines_[local];
     (is_field ? field_figures_[f.label] : line_table_[f.label].figures) = one_figure(player_);
     figure_table_[figures_++] = f;
   }
@@ -168,11 +154,10 @@ void GameState::remove_figure(std::size_t i) {
 // --- Scoring --------------------------------------------------------------------------------------------------------
 
 void GameState::score_completed() {
-  const TileData& tile = tile_data(laid_ - 1u);
-  for (std::size_t l = 0; l < tile.lines; ++l) {
-    const std::uint8_t id = border_lines(kCurrent)[l];
+  for (unsigned completed = completed_; completed; completed &= completed - 1) {
+    const std::uint8_t id = current_lines_[static_cast<std::size_t>(std::countr_zero(completed))];
     Line& line = line_table_[id];
-    if (line.open || !line.figures) continue;
+    if (!line.figures) continue;
     const Majority owners = majority(line.figures);
     points_.add(line.kind, owners, share(rules(), line_value(rules(), line.kind, line.tiles, line.shields, true), owners));
     line.figures = 0;
@@ -324,9 +309,7 @@ Action GameState::legal_action(int i) const {
   if (i == 0) return Action::no_figure();
   const int set_choices = std::popcount(figure_mask_);
   if (i <= set_choices) {
-    std::uint32_t mask = figure_mask_;
-    while (--i) mask &= mask - 1;
-    const int bit = std::countr_zero(mask);
+    const int bit = nth_bit(figure_mask_, i - 1);
     return bit < kAbbotBit ? Action::meeple(static_cast<unsigned>(bit)) : Action::abbot(static_cast<unsigned>(bit - kAbbotBit));
   }
   std::array<CellKey, kMeeples + 1> cells;

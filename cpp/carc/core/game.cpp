@@ -54,9 +54,13 @@ bool same_tile(const TileType& from, unsigned r, const TileType& to, bool ignore
 
 TileFace make_face(const TileType& type, const TileData& data, unsigned r) {
   TileFace face;
-  face.line_of_side.fill(kNone);
-  face.field_of_half.fill(kNone);
+  face.line_of_side.fill(kNoLine);
+  face.field_of_half.fill(kNoField);
   for (std::size_t s = 0; s < 4; ++s) face.edges[(s + r) % 4] = type.edges[s];
+  for (std::size_t s = 0; s < 4; ++s) {
+    const bool is_river = face.edges[s] == EdgeKind::kRiver;
+    face.code_beyond[s] = static_cast<std::uint8_t>(is_river ? 0u : static_cast<unsigned>(face.edges[s]) << 2 * (s ^ 2));
+  }
   for (std::size_t l = 0; l < data.lines; ++l) {
     face.sides_of_line[l] = turned_sides(type.features[data.line_feature[l]].sides, r);
     for (std::size_t s = 0; s < 4; ++s) {
@@ -200,7 +204,7 @@ void Game::check_limits() const {
     for (std::size_t s = 0; s < 4; ++s) {
       const TileFace& face = tiles_[t].faces[0];
       const std::uint8_t a = face.field_of_half[2 * s], b = face.field_of_half[2 * s + 1];
-      fewest_joined = std::min(fewest_joined, (a != kNone) + (b != kNone && b != a));
+      fewest_joined = std::min(fewest_joined, (a != kNoField) + (b != kNoField && b != a));
     }
     fields += bag_[t] * (tiles_[t].fields - fewest_joined);
     contacts += bag_[t] * static_cast<int>(tiles_[t].contacts.size());

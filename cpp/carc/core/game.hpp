@@ -13,12 +13,17 @@
 
 namespace carc {
 
-// A tile type as it lies in one rotation. "Line" = road or city of the tile, numbered 0..3; fields 0..7.
+// A tile type as it lies in one rotation. "Line" = road or city of the tile, numbered 0..3; fields 0..7. The numbers for
+// "none" are chosen so that they can index an array with one entry more, which spares the hot path its branches.
+inline constexpr std::uint8_t kNoLine = 4;
+inline constexpr std::uint8_t kNoField = 8;
+
 struct TileFace {
   std::array<EdgeKind, 4> edges{};                 // by board side
-  std::array<std::uint8_t, 4> line_of_side{};      // line ending at the side, or kNone
-  std::array<std::uint8_t, 8> field_of_half{};     // field at the half-edge, or kNone
+  std::array<std::uint8_t, 4> line_of_side{};      // line ending at the side, or kNoLine
+  std::array<std::uint8_t, 8> field_of_half{};     // field at the half-edge, or kNoField
   std::array<std::uint8_t, 4> sides_of_line{};     // bit s: the line ends at side s
+  std::array<std::uint8_t, 4> code_beyond{};       // what the side adds to the code of the open cell beyond; river: 0
 };
 
 struct Contact {
@@ -53,7 +58,7 @@ struct TileData {
   std::array<std::array<std::uint8_t, kMaxFeatures>, 4> same_feature{};
 
   // Which of `type->features` the figure bit masks of a state speak of: bit f = feature f.
-  std::uint8_t canonical_rotation(unsigned rotation) const { return static_cast<std::uint8_t>(rotation % period); }
+  std::uint8_t canonical_rotation(unsigned rotation) const { return static_cast<std::uint8_t>(rotation & (period - 1u)); }
 };
 
 class Game {

@@ -15,6 +15,16 @@
 
 namespace carc {
 
+// Position of the n-th set bit of a word, 0 <= n < popcount.
+inline int nth_bit(std::uint64_t word, int n) {
+#if defined(__BMI2__)
+  return std::countr_zero(_pdep_u64(std::uint64_t{1} << n, word));
+#else
+  while (n-- > 0) word &= word - 1;
+  return std::countr_zero(word);
+#endif
+}
+
 // Bit 4 i + r = open cell i (of the sorted list) takes the tile with rotation r. Refers to the cell list of the state
 // that made it: use it before the state changes.
 class PlacementSet {
@@ -62,14 +72,6 @@ class PlacementSet {
 
   Action at(int word, int bit) const {
     return Action::place(keys_[word * 16 + bit / 4], static_cast<unsigned>(bit) & 3);
-  }
-  static int nth_bit(std::uint64_t word, int n) {
-#if defined(__BMI2__)
-    return std::countr_zero(_pdep_u64(std::uint64_t{1} << n, word));
-#else
-    while (n-- > 0) word &= word - 1;
-    return std::countr_zero(word);
-#endif
   }
 
   const CellKey* keys_ = nullptr;

@@ -20,8 +20,38 @@ void relabel(std::uint8_t* labels, std::size_t n, std::uint8_t lose, std::uint8_
   for (std::size_t i = 0; i < n; ++i) labels[i] = labels[i] == lose ? keep : labels[i];
 }
 
+// Whether these are two features. One condition instead of three, since each alone is a coin toss for the processor.
+bool differ(std::uint8_t a, std::uint8_t b) { return (a != kNone) & (b != kNone) & (a != b); }
+
 // Half-edge of the neighbour beyond side `s` that touches our half-edge 2 s (its other half touches 2 s + 1).
 constexpr std::size_t facing_half(std::size_t s) { return 2 * (s ^ 2) + 1; }
+
+#if defined(__AVX2__)
+// Looks up the fitting rotations of 32 open cells at once by both nibbles of their codes.
+class FitTables {
+ public:
+  explicit FitTables(const TileData& tile) : low_(load(tile.fits_low)), high_(load(tile.fits_high)) {}
+
+  // One byte a cell: bit r = the tile fits with rotation r.
+  __m256i fits(const std::uint8_t* codes_of_32_cells) const {
+    const __m256i codes = _mm256_load_si256(reinterpret_cast<const __m256i*>(codes_of_32_cells));
+    const __m256i nibble = _mm256_set1_epi8(0x0F);
+    const __m256i by_low = _mm256_shuffle_epi8(low_, _mm256_and_si256(codes, nibble));
+    const __m256i by_high = _mm256_shuffle_epi8(high_, _mm256_and_si256(_mm256_srli_epi16(codes, 4), nibble));
+    const __m256i blocked = _mm256_cmpeq_epi8(codes, _mm256_setzero_si256());
+    return _mm256_andnot_si256(blocked, _mm256_and_si256(by_low, by_high));
+  }
+
+ private:
+  static __m256i load(const std::array<std::uint8_t, 16>& table) {
+    return _mm256_broadcastsi128_si256(_mm_load_si128(reinterpret_cast<const __m128i*>(table.data())));
+  }
+
+  __m256i low_, high_;
+};
+#else
+unsigned fits(const TileData& tile, std::uint8_t code) { return code ? tile.fits_low[code & 15] & tile.fits_high[code >> 4] : 0u; }
+#endif
 
 }  // namespace
 
@@ -59,15 +89,21 @@ GameState::GameState(const Game& game, Start start, const std::array<std::uint8_
   }
   cell_codes_.fill(0);
   cell_keys_.fill(0xFFFF);
-  for (std::size_t i = 0; i < cell_slots_.size(); ++i) cell_slots_[i] = static_cast<std::uint8_t>(i + 1);
+  free_slots_ = {~std::uint64_t{1}, ~std::uint64_t{0}, (std::uint64_t{1} << (kSlots - 128)) - 1};
+  current_lines_.fill(kNone);
+  current_fields_.fill(kNone);
   lay_first(start);
   phase_ = tiles_left_ ? Phase::kDraw : Phase::kOver;
 }
 
+// The first tile is laid on an open cell without neighbours.
 void GameState::lay_first(Start start) {
+  cells_ = 1;
+  cell_keys_[0] = cell_key(start.cell);
+  cell_slots_[0] = take_slot(true);
+  std::fill_n(border_lines(cell_slots_[0]), 4, kNone);
+  std::fill_n(border_fields(cell_slots_[0]), 8, kNone);
   drawn_ = static_cast<std::int8_t>(start.type);
-  const std::size_t index = insert_cell(0, cell_key(start.cell));
-  clear_border(cell_slots_[index]);
   lay(cell_key(start.cell), start.rotation);
   drawn_ = -1;
 }
@@ -91,36 +127,86 @@ std::size_t GameState::cell_index(CellKey key) const {
 #endif
 }
 
-std::size_t GameState::insert_cell(std::size_t index, CellKey key) {
-  assert(cells_ < kMaxOpenCells);
-  const std::size_t tail = cells_ - index;
-  const std::uint8_t free_slot = cell_slots_[cells_];
-  std::memmove(&cell_codes_[index + 1], &cell_codes_[index], tail);
-  std::memmove(&cell_keys_[index + 1], &cell_keys_[index], tail * sizeof(CellKey));
-  std::memmove(&cell_slots_[index + 1], &cell_slots_[index], tail);
-  cell_codes_[index] = 0;
-  cell_keys_[index] = key;
-  cell_slots_[index] = free_slot;
-  ++cells_;
-  slots_used_ = std::max<std::uint8_t>(slots_used_, static_cast<std::uint8_t>(free_slot + 1));
-  return index;
+GameState::Ring GameState::find_ring(CellKey key) const {
+  const auto north = static_cast<CellKey>(key + kKeyStep[kNorth]), south = static_cast<CellKey>(key + kKeyStep[kSouth]);
+  Ring ring;
+#if defined(__AVX2__)
+  // Counts the smaller keys for three keys in one pass; the sign flip turns signed comparisons into unsigned ones.
+  const __m256i flip = _mm256_set1_epi16(static_cast<short>(0x8000));
+  const auto flipped = [&](CellKey k) { return _mm256_xor_si256(_mm256_set1_epi16(static_cast<short>(k)), flip); };
+  const __m256i limit_north = flipped(north), limit = flipped(key), limit_south = flipped(south);
+  __m256i less_north = _mm256_setzero_si256(), less = less_north, less_south = less_north;
+  for (std::size_t i = 0; i < cells_; i += 16) {
+    const __m256i keys = _mm256_xor_si256(_mm256_load_si256(reinterpret_cast<const __m256i*>(cell_keys_.data() + i)), flip);
+    less_north = _mm256_sub_epi16(less_north, _mm256_cmpgt_epi16(limit_north, keys));
+    less = _mm256_sub_epi16(less, _mm256_cmpgt_epi16(limit, keys));
+    less_south = _mm256_sub_epi16(less_south, _mm256_cmpgt_epi16(limit_south, keys));
+  }
+  // Sums of 16 lanes, each at most 11: first pairs of lanes, then bytes.
+  const __m256i ones = _mm256_set1_epi16(1);
+  const __m256i pairs = _mm256_hadd_epi32(_mm256_madd_epi16(less_north, ones), _mm256_madd_epi16(less, ones));
+  const __m256i sums = _mm256_hadd_epi32(pairs, _mm256_hadd_epi32(_mm256_madd_epi16(less_south, ones), _mm256_setzero_si256()));
+  const __m128i total = _mm_add_epi32(_mm256_castsi256_si128(sums), _mm256_extracti128_si256(sums, 1));
+  ring.north = static_cast<std::size_t>(_mm_extract_epi32(total, 0));
+  ring.laid = static_cast<std::size_t>(_mm_extract_epi32(total, 1));
+  ring.south = static_cast<std::size_t>(_mm_extract_epi32(total, 2));
+#else
+  ring.north = cell_index(north);
+  ring.laid = cell_index(key);
+  ring.south = cell_index(south);
+#endif
+  return ring;
 }
 
-void GameState::clear_border(std::size_t slot) {
-  std::fill_n(border_lines(slot), 4, kNone);
-  std::fill_n(border_fields(slot), 8, kNone);
+void GameState::find_new_cells(Ring& ring, CellKey key, unsigned open_sides) const {
+  const auto north = static_cast<CellKey>(key + kKeyStep[kNorth]), south = static_cast<CellKey>(key + kKeyStep[kSouth]);
+  const bool has_west = ring.laid > 0 && cell_keys_[ring.laid - 1] == key - 1;
+  ring.is_new = {(open_sides & 1) && cell_keys_[ring.north] != north, (open_sides & 2) && cell_keys_[ring.laid + 1] != key + 1,
+                 (open_sides & 4) && cell_keys_[ring.south] != south, (open_sides & 8) && !has_west};
+  // The filled cell leaves; new ones come in before, instead of, and after it.
+  const std::size_t to_north = ring.is_new[kNorth], to_west = to_north + ring.is_new[kWest], to_east = to_west + ring.is_new[kEast];
+  ring.after = {ring.north, ring.laid + to_west, ring.south + to_east - 1, ring.laid + to_west - 1};
 }
 
-void GameState::remove_cell(std::size_t index) {
-  const std::uint8_t freed = cell_slots_[index];
-  --cells_;
-  const std::size_t tail = cells_ - index;
-  std::memmove(&cell_codes_[index], &cell_codes_[index + 1], tail);
-  std::memmove(&cell_keys_[index], &cell_keys_[index + 1], tail * sizeof(CellKey));
-  std::memmove(&cell_slots_[index], &cell_slots_[index + 1], tail);
-  cell_codes_[cells_] = 0;
-  cell_keys_[cells_] = 0xFFFF;
-  cell_slots_[cells_] = freed;
+// Makes room in one of the sorted lists: the stretch from north to the filled cell, that from there to south, and the
+// rest move by at most three places. New entries are left to the caller.
+template <class T>
+void GameState::splice(T* list, const Ring& ring) const {
+  const std::size_t first = ring.laid - ring.north, second = ring.south - ring.laid - 1, rest = cells_ - ring.south;
+  T* const to_first = list + ring.north + ring.is_new[kNorth];
+  T* const to_second = list + ring.after[kEast] + ring.is_new[kEast];
+  T* const to_rest = list + ring.after[kSouth] + ring.is_new[kSouth];
+  constexpr std::size_t kShort = 16, kLong = 64;
+  if (first <= kShort && second <= kShort && rest <= kLong) [[likely]] {
+    // All is read before anything is written; what is written too far is written over by the next stretch.
+    using Bytes [[gnu::vector_size(32)]] = std::uint8_t;
+    using HalfBytes [[gnu::vector_size(16 * sizeof(T))]] = std::uint8_t;
+    constexpr std::size_t kParts = kLong * sizeof(T) / 32;
+    HalfBytes a, b;
+    std::array<Bytes, kParts> c;
+    std::memcpy(&a, list + ring.north, sizeof a);
+    std::memcpy(&b, list + ring.laid + 1, sizeof b);
+    for (std::size_t i = 0; i < kParts; ++i) std::memcpy(&c[i], reinterpret_cast<const char*>(list + ring.south) + 32 * i, 32);
+    std::memcpy(to_first, &a, sizeof a);
+    std::memcpy(to_second, &b, sizeof b);
+    for (std::size_t i = 0; i < kParts; ++i) std::memcpy(reinterpret_cast<char*>(to_rest) + 32 * i, &c[i], 32);
+    return;
+  }
+  std::array<T, kCellCapacity> old;
+  std::memcpy(old.data(), list, sizeof old);
+  std::memcpy(to_first, &old[ring.north], first * sizeof(T));
+  std::memcpy(to_second, &old[ring.laid + 1], second * sizeof(T));
+  std::memcpy(to_rest, &old[ring.south], (rest + 1) * sizeof(T));  // with one unused entry, should the list shrink
+}
+
+// The lowest free slot; given out only if `really`.
+std::uint8_t GameState::take_slot(bool really) {
+  std::size_t word = 0;
+  while (!free_slots_[word]) ++word;
+  const auto slot = static_cast<std::uint8_t>(word * 64 + static_cast<std::size_t>(std::countr_zero(free_slots_[word])));
+  free_slots_[word] &= free_slots_[word] - really;
+  slots_used_ = std::max<std::uint8_t>(slots_used_, static_cast<std::uint8_t>(slot + 1));
+  return slot;
 }
 
 // --- Laying a tile --------------------------------------------------------------------------------------------------
@@ -128,53 +214,51 @@ void GameState::remove_cell(std::size_t index) {
 void GameState::lay(CellKey key, unsigned rotation) {
   const TileData& tile = game_->tile(static_cast<TypeId>(drawn_));
   const TileFace& face = tile.faces[rotation];
-  const std::size_t index = cell_index(key);
-  assert(index < cells_ && cell_keys_[index] == key);
-  const std::size_t border = cell_slots_[index];
-
-  unsigned closed = 0;
-  for (std::size_t s = 0; s < 4; ++s) {
-    closed |= static_cast<unsigned>((border_lines(border)[s] & border_fields(border)[2 * s]) != kNone) << s;
-  }
-  clear_border(kCurrent);
-  join_sides(face, border, closed);
-  remove_cell(index);
 
   keys_[laid_] = key;
   types_[laid_] = static_cast<TypeId>(drawn_);
   rotations_[laid_] = static_cast<std::uint8_t>(rotation);
   board_hash_ ^= tile_hash(laid_);
   ++laid_;
-  add_segments(tile, face, ~closed & 0xF);
-  open_sides(face, key, ~closed & 0xF);
+
+  Ring ring = find_ring(key);
+  assert(ring.laid < cells_ && cell_keys_[ring.laid] == key);
+  const std::size_t border = cell_slots_[ring.laid];
+  unsigned open_sides = 0;
+  for (std::size_t s = 0; s < 4; ++s) {
+    open_sides |= static_cast<unsigned>((border_lines(border)[s] & border_fields(border)[2 * s]) == kNone) << s;
+  }
+  join_sides(face, border, ~open_sides & 0xF);
+  add_segments(tile, face, open_sides);
+  open_cells_round(face, key, ring, open_sides);
   if (monks_) update_monks(key);
   if (tile.is_river) follow_river(face, key, river_end_);
 }
 
-// Gives the tile's segments on touching sides the ids of what they continue, merging where one segment joins several.
-void GameState::join_sides(const TileFace& face, std::size_t border, unsigned closed) {
-  std::uint8_t* lines = border_lines(kCurrent);
-  std::uint8_t* fields = border_fields(kCurrent);
-  for (; closed; closed &= closed - 1) {
-    const std::size_t s = static_cast<std::size_t>(std::countr_zero(closed));
-    if (const std::uint8_t l = face.line_of_side[s]; l != kNone) {
-      const std::uint8_t beyond = border_lines(border)[s];
-      if (lines[l] == kNone) lines[l] = beyond;
-      else if (lines[l] != beyond) merge_lines(lines[l], beyond);
-      --line_table_[lines[l]].open;
-    }
+// Gives the tile's segments the ids of what they continue, merging where one segment joins several. Where there is
+// nothing of the kind, the ids are kNone on both sides and nothing changes.
+void GameState::join_sides(const TileFace& face, std::size_t border, unsigned closed_sides) {
+  current_lines_.fill(kNone);
+  current_fields_.fill(kNone);
+  for (; closed_sides; closed_sides &= closed_sides - 1) {
+    const auto s = static_cast<std::size_t>(std::countr_zero(closed_sides));
+    std::uint8_t& line = current_lines_[face.line_of_side[s]];
+    const std::uint8_t line_beyond = border_lines(border)[s];
+    if (differ(line, line_beyond)) merge_lines(line, line_beyond);
+    else line &= line_beyond;  // the one that is not kNone
+    --line_table_[line].open;
     for (std::size_t h = 2 * s; h < 2 * s + 2; ++h) {
-      const std::uint8_t f = face.field_of_half[h];
-      if (f == kNone) continue;
-      const std::uint8_t beyond = border_fields(border)[h];
-      if (fields[f] == kNone) fields[f] = beyond;
-      else if (fields[f] != beyond) merge_fields(fields[f], beyond);
+      std::uint8_t& field = current_fields_[face.field_of_half[h]];
+      const std::uint8_t field_beyond = border_fields(border)[h];
+      if (differ(field, field_beyond)) merge_fields(field, field_beyond);
+      else field &= field_beyond;
     }
   }
 }
 
 void GameState::merge_lines(std::uint8_t keep, std::uint8_t lose) {
   relabel(border_lines_.data(), std::size_t{slots_used_} * 4, lose, keep);
+  relabel(current_lines_.data(), kNoLine, lose, keep);
   int shared_tiles = 0;
   for (std::size_t t = 0; t < twins_; ++t) {
     bool has_keep = false, has_lose = false;
@@ -202,6 +286,7 @@ void GameState::merge_lines(std::uint8_t keep, std::uint8_t lose) {
 
 void GameState::merge_fields(std::uint8_t keep, std::uint8_t lose) {
   relabel(border_fields_.data(), std::size_t{slots_used_} * 8, lose, keep);
+  relabel(current_fields_.data(), kNoField, lose, keep);
   if (field_figures_[lose]) {
     for (std::size_t i = 0; i < figures_; ++i) {
       Figure& f = figure_table_[i];
@@ -214,68 +299,85 @@ void GameState::merge_fields(std::uint8_t keep, std::uint8_t lose) {
   else if (b != kNone) std::swap(contact_next_[a], contact_next_[b]);
 }
 
-// Makes features of the segments that continue nothing, and counts the tile in each of its features.
+// Makes features of the segments that continue nothing, counts the tile in each of its features, and notes which of
+// them are complete and which are free.
 void GameState::add_segments(const TileData& tile, const TileFace& face, unsigned open_sides) {
-  std::uint8_t* lines = border_lines(kCurrent);
-  std::uint8_t* fields = border_fields(kCurrent);
+  free_features_ = 0;
+  completed_ = 0;
   for (std::size_t l = 0; l < tile.lines; ++l) {
+    std::uint8_t& id = current_lines_[l];
+    const bool is_new = id == kNone;
+    id = is_new ? lines_ : id;
+    lines_ = static_cast<std::uint8_t>(lines_ + is_new);
+    line_table_[is_new ? id : kNone] = Line{0, 0, 0, tile.line_kind[l], 0};
     bool counted = false;
-    if (lines[l] == kNone) {
-      lines[l] = lines_++;
-      line_table_[lines[l]] = Line{0, 0, 0, tile.line_kind[l], 0};
-    } else {
-      for (std::size_t other = 0; other < l; ++other) counted |= lines[other] == lines[l];
+    if (tile.has_twin_lines) {
+      for (std::size_t other = 0; other < l; ++other) counted |= current_lines_[other] == id;
     }
-    Line& line = line_table_[lines[l]];
+    Line& line = line_table_[id];
     line.tiles = static_cast<std::uint8_t>(line.tiles + !counted);
     line.shields = static_cast<std::uint8_t>(line.shields + tile.line_shields[l]);
     line.open = static_cast<std::uint8_t>(line.open + std::popcount(face.sides_of_line[l] & open_sides));
+    free_features_ |= static_cast<std::uint32_t>(line.figures == 0) << tile.line_feature[l];
   }
-  if (tile.has_twin_lines) std::copy_n(lines, 4, twin_table_[twins_++].begin());
+  for (std::size_t l = 0; l < tile.lines; ++l) completed_ |= static_cast<std::uint8_t>((line_table_[current_lines_[l]].open == 0) << l);
+  if (tile.has_twin_lines) std::copy_n(current_lines_.begin(), 4, twin_table_[twins_++].begin());
+  const std::uint32_t farmers = rules().farmers;
   for (std::size_t f = 0; f < tile.fields; ++f) {
-    if (fields[f] != kNone) continue;
-    fields[f] = fields_++;
-    field_figures_[fields[f]] = 0;
-    field_contacts_[fields[f]] = kNone;
+    std::uint8_t& id = current_fields_[f];
+    const bool is_new = id == kNone;
+    id = is_new ? fields_ : id;
+    fields_ = static_cast<std::uint8_t>(fields_ + is_new);
+    field_figures_[is_new ? id : kNone] = 0;
+    field_contacts_[is_new ? id : kNone] = kNone;
+    free_features_ |= (farmers & (field_figures_[id] == 0)) << tile.field_feature[f];
   }
   for (const Contact& contact : tile.contacts) {
-    std::uint8_t& ring = field_contacts_[fields[contact.field]];
+    std::uint8_t& ring = field_contacts_[current_fields_[contact.field]];
     const std::uint8_t node = contacts_++;
-    contact_city_[node] = lines[contact.line];
+    contact_city_[node] = current_lines_[contact.line];
     if (ring == kNone) ring = contact_next_[node] = node;
     else contact_next_[node] = std::exchange(contact_next_[ring], node);
   }
 }
 
-// Tells the open cells round the new tile what they now touch.
-void GameState::open_sides(const TileFace& face, CellKey key, unsigned open_sides) {
-  std::uint8_t* lines = border_lines(kCurrent);
-  std::uint8_t* fields = border_fields(kCurrent);
-  const auto label = [](const std::uint8_t* ids, std::uint8_t local) { return local == kNone ? kNone : ids[local]; };
+// Takes the filled cell out of the list and tells the open cells round it what they now touch.
+void GameState::open_cells_round(const TileFace& face, CellKey key, Ring& ring, unsigned open_sides) {
+  find_new_cells(ring, key, open_sides);
+  const std::uint8_t freed = cell_slots_[ring.laid];
+  free_slots_[freed / 64] |= std::uint64_t{1} << freed % 64;
+  splice(cell_codes_.data(), ring);
+  splice(cell_keys_.data(), ring);
+  splice(cell_slots_.data(), ring);
+  --cells_;
   for (; open_sides; open_sides &= open_sides - 1) {
-    const std::size_t s = static_cast<std::size_t>(std::countr_zero(open_sides)), opposite = s ^ 2;
-    const auto beyond = static_cast<CellKey>(key + kKeyStep[s]);
-    const std::size_t index = cell_index(beyond);
-    const bool is_new = cell_keys_[index] != beyond;
-    if (is_new) insert_cell(index, beyond);
-    const std::size_t border = cell_slots_[index];
-    if (is_new) clear_border(border);
-    border_lines(border)[opposite] = label(lines, face.line_of_side[s]);
-    border_fields(border)[facing_half(s)] = label(fields, face.field_of_half[2 * s]);
-    border_fields(border)[facing_half(s) - 1] = label(fields, face.field_of_half[2 * s + 1]);
+    const auto s = static_cast<std::size_t>(std::countr_zero(open_sides));
+    const std::size_t at = ring.after[s], opposite = s ^ 2;
+    const bool is_new = ring.is_new[s];
+    const std::uint8_t taken = take_slot(is_new);
+    const std::uint8_t slot = is_new ? taken : cell_slots_[at];
     // Code 0 marks the cell that must continue the river: no other tile fits there, now or later.
-    std::uint8_t& code = cell_codes_[index];
-    if (face.edges[s] == EdgeKind::kRiver) code = 0;
-    else if (is_new || code) code = static_cast<std::uint8_t>(code | static_cast<unsigned>(face.edges[s]) << 2 * opposite);
+    const std::uint8_t code = is_new ? std::uint8_t{0} : cell_codes_[at];
+    const bool is_blocked = face.edges[s] == EdgeKind::kRiver || (!is_new && code == 0);
+    cell_codes_[at] = is_blocked ? std::uint8_t{0} : static_cast<std::uint8_t>(code | face.code_beyond[s]);
+    cell_keys_[at] = static_cast<CellKey>(key + kKeyStep[s]);
+    cell_slots_[at] = slot;
+    cells_ = static_cast<std::uint8_t>(cells_ + is_new);
+
+    const std::size_t cleared = is_new ? slot : 0;
+    std::memset(border_lines(cleared), kNone, 4);
+    std::memset(border_fields(cleared), kNone, 8);
+    border_lines(slot)[opposite] = current_lines_[face.line_of_side[s]];
+    border_fields(slot)[facing_half(s)] = current_fields_[face.field_of_half[2 * s]];
+    border_fields(slot)[facing_half(s) - 1] = current_fields_[face.field_of_half[2 * s + 1]];
   }
 }
 
 void GameState::update_monks(CellKey key) {
-  const Cell c = key_cell(key);
   for (std::size_t i = 0; i < monks_; ++i) {
     Figure& monk = figure_table_[kMaxFigures - 1 - i];
-    const Cell m = key_cell(keys_[monk.tile]);
-    monk.label = static_cast<std::uint8_t>(monk.label - (std::abs(m.x - c.x) <= 1 && std::abs(m.y - c.y) <= 1));
+    const unsigned apart = key + 0x0101u - keys_[monk.tile];  // bytes 0..2 for neighbours in x and y
+    monk.label = static_cast<std::uint8_t>(monk.label - (((apart & 0xFF) <= 2) & ((apart >> 8) <= 2)));
   }
 }
 
@@ -339,34 +441,38 @@ PlacementSet GameState::placements(TypeId type) const {
     set.keys_ = cell_keys_.data();
     set.words_ = (cells_ + 15) / 16;
 #if defined(__AVX2__)
-    // 32 cells at once: both nibbles of the codes look up their rotation masks, then two masks are packed to a byte.
-    const __m256i low = _mm256_broadcastsi128_si256(_mm_load_si128(reinterpret_cast<const __m128i*>(tile.fits_low.data())));
-    const __m256i high = _mm256_broadcastsi128_si256(_mm_load_si128(reinterpret_cast<const __m128i*>(tile.fits_high.data())));
-    const __m256i nibble = _mm256_set1_epi8(0x0F);
+    const FitTables tables(tile);
     for (std::size_t i = 0; i < cells_; i += 32) {
-      const __m256i codes = _mm256_load_si256(reinterpret_cast<const __m256i*>(cell_codes_.data() + i));
-      const __m256i fit_low = _mm256_shuffle_epi8(low, _mm256_and_si256(codes, nibble));
-      const __m256i fit_high = _mm256_shuffle_epi8(high, _mm256_and_si256(_mm256_srli_epi16(codes, 4), nibble));
-      const __m256i blocked = _mm256_cmpeq_epi8(codes, _mm256_setzero_si256());
-      const __m256i masks = _mm256_andnot_si256(blocked, _mm256_and_si256(fit_low, fit_high));
-      const __m256i pairs = _mm256_maddubs_epi16(masks, _mm256_set1_epi16(0x1001));
+      // Two masks of four rotations go into one byte.
+      const __m256i pairs = _mm256_maddubs_epi16(tables.fits(cell_codes_.data() + i), _mm256_set1_epi16(0x1001));
       const __m128i packed = _mm_packus_epi16(_mm256_castsi256_si128(pairs), _mm256_extracti128_si256(pairs, 1));
       _mm_storeu_si128(reinterpret_cast<__m128i*>(set.bits_.data() + i / 16), packed);
     }
 #else
     for (std::size_t w = 0; w < static_cast<std::size_t>(set.words_); ++w) {
       std::uint64_t word = 0;
-      for (std::size_t i = 0; i < 16; ++i) {
-        const std::uint8_t code = cell_codes_[w * 16 + i];
-        const std::uint64_t mask = code ? tile.fits_low[code & 15] & tile.fits_high[code >> 4] : 0;
-        word |= mask << 4 * i;
-      }
+      for (std::size_t i = 0; i < 16; ++i) word |= std::uint64_t{fits(tile, cell_codes_[w * 16 + i])} << 4 * i;
       set.bits_[w] = word;
     }
 #endif
   }
   if (!rules().join_cities) drop_rival_joins(tile, set);
   return set;
+}
+
+bool GameState::can_be_laid(TypeId type) const {
+  const TileData& tile = game_->tile(type);
+  if (tile.is_river || !rules().join_cities) return !placements(type).empty();
+#if defined(__AVX2__)
+  const FitTables tables(tile);
+  for (std::size_t i = 0; i < cells_; i += 32) {
+    const __m256i fits = tables.fits(cell_codes_.data() + i);
+    if (!_mm256_testz_si256(fits, fits)) return true;
+  }
+  return false;
+#else
+  return std::any_of(cell_codes_.begin(), cell_codes_.begin() + cells_, [&](std::uint8_t code) { return fits(tile, code) != 0; });
+#endif
 }
 
 void GameState::drop_rival_joins(const TileData& tile, PlacementSet& set) const {
@@ -384,7 +490,7 @@ bool GameState::joins_rivals(const TileData& tile, unsigned rotation, std::size_
   std::array<std::uint8_t, 4> group{0, 1, 2, 3};  // of the tile's lines: united through a common city beyond
   const auto beyond = [&](std::size_t s) {
     const std::uint8_t l = face.line_of_side[s];
-    return l != kNone && tile.line_kind[l] == FeatureKind::kCity ? border_lines(border)[s] : kNone;
+    return l != kNoLine && tile.line_kind[l] == FeatureKind::kCity ? border_lines(border)[s] : kNone;
   };
   for (std::size_t a = 0; a < 4; ++a) {
     for (std::size_t b = 0; b < a; ++b) {

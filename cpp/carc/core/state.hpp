@@ -142,6 +142,7 @@ class GameState {
   PlacementSet placements() const { return placements(static_cast<TypeId>(drawn_)); }
   PlacementSet placements(TypeId type) const;
   bool can_place(TypeId type, CellKey cell, unsigned rotation) const;
+  bool can_be_laid(TypeId type) const;  // anywhere
   // Bits 0..13: features of the laid tile that take a meeple, bits 16..29: the abbot. Phase Figure.
   std::uint32_t figure_mask() const { return figure_mask_; }
 
@@ -157,14 +158,24 @@ class GameState {
   friend class StateReader;     // builds a state from JSON
   friend class StateChecker;
 
-  static constexpr std::size_t kCellCapacity = 192;  // whole vectors of 32
-  static constexpr std::size_t kCurrent = 0;         // border entry of the tile being laid
+  // Lists of open cells are read in whole vectors past the last cell. Slot 0 and entry kNone of the tables of lines and
+  // fields take writes meant for nobody.
+  static constexpr std::size_t kCellCapacity = 240;
+  static constexpr std::size_t kSlots = kMaxOpenCells + 2;  // 1..170, and one never given out
+
+  // The open cells round a tile that is being laid, by side: their index in the list.
+  struct Ring {
+    std::size_t laid;                    // index of the cell that is filled
+    std::size_t north, south;            // first cell not before the one to the north, to the south
+    std::array<bool, 4> is_new;
+    std::array<std::size_t, 4> after;
+  };
 
   std::uint8_t* border_lines(std::size_t slot) { return border_lines_.data() + 4 * slot; }
   const std::uint8_t* border_lines(std::size_t slot) const { return border_lines_.data() + 4 * slot; }
   std::uint8_t* border_fields(std::size_t slot) { return border_fields_.data() + 8 * slot; }
   const std::uint8_t* border_fields(std::size_t slot) const { return border_fields_.data() + 8 * slot; }
-  std::uint8_t current_line(std::size_t local) const { return border_lines(kCurrent)[local]; }
+  std::uint8_t current_line(std::size_t local) const { return current_lines_[local]; }
   std::size_t slot(int i) const { return cell_slots_[static_cast<std::size_t>(i)]; }
   const TileData& tile_data(std::size_t laid) const { return game_->tile(types_[laid]); }
   const TileFace& face(std::size_t laid) const { return tile_data(laid).faces[rotations_[laid]]; }
@@ -173,14 +184,16 @@ class GameState {
   void lay(CellKey key, unsigned rotation);
   void lay_first(Start start);
   std::size_t cell_index(CellKey key) const;  // of the first open cell not before `key`
-  std::size_t insert_cell(std::size_t index, CellKey key);
-  void remove_cell(std::size_t index);
-  void clear_border(std::size_t slot);
-  void join_sides(const TileFace& face, std::size_t border, unsigned closed);
+  Ring find_ring(CellKey key) const;
+  void find_new_cells(Ring& ring, CellKey key, unsigned open_sides) const;
+  template <class T>
+  void splice(T* list, const Ring& ring) const;
+  std::uint8_t take_slot(bool really);
+  void join_sides(const TileFace& face, std::size_t border, unsigned closed_sides);
   void merge_lines(std::uint8_t keep, std::uint8_t lose);
   void merge_fields(std::uint8_t keep, std::uint8_t lose);
   void add_segments(const TileData& tile, const TileFace& face, unsigned open_sides);
-  void open_sides(const TileFace& face, CellKey key, unsigned open_sides);
+  void open_cells_round(const TileFace& face, CellKey key, Ring& ring, unsigned open_sides);
   void follow_river(const TileFace& face, CellKey key, CellKey previous_end);
   void update_monks(CellKey key);
   bool continues_river(const TileData& tile, unsigned rotation) const;
@@ -204,16 +217,19 @@ class GameState {
   std::uint64_t tile_hash(std::size_t laid) const;
   void add_field_points(Points& points) const;
 
-  // Open cells, sorted; unused codes are 0, unused keys 0xFFFF, slots past cells_ are the free ones.
+  // Open cells, sorted by key; past the last, codes are 0 and keys 0xFFFF.
   alignas(32) std::array<std::uint8_t, kCellCapacity> cell_codes_;
   alignas(32) std::array<CellKey, kCellCapacity> cell_keys_;
-  std::array<std::uint8_t, kMaxOpenCells + 1> cell_slots_;
+  std::array<std::uint8_t, kCellCapacity> cell_slots_;
+  std::array<std::uint64_t, 3> free_slots_;  // bit set
 
   const Game* game_;
   std::uint64_t board_hash_ = 0;  // xor over laid tiles and figures
   Points points_;
   Points final_count_;
   std::uint32_t figure_mask_ = 0;
+  std::uint32_t free_features_ = 0;  // of the tile laid last: without figures; fields only with farmers
+  std::uint8_t completed_ = 0;       // bit l: line l of the tile laid last is complete
   std::array<std::uint8_t, kMaxPlayers> meeples_{};
   std::array<std::uint8_t, kMaxPlayers> abbots_{};
   std::uint8_t players_ = 0;
@@ -223,7 +239,7 @@ class GameState {
   std::uint8_t laid_ = 0;
   std::uint8_t discarded_ = 0;
   std::uint8_t cells_ = 0;
-  std::uint8_t slots_used_ = 1;   // border entries in use lie below
+  std::uint8_t slots_used_ = 1;   // slots in use lie below
   std::uint8_t lines_ = 0;        // ids given out so far; ids of merged lines are not used again
   std::uint8_t fields_ = 0;
   std::uint8_t contacts_ = 0;
@@ -243,13 +259,16 @@ class GameState {
   std::array<Figure, kMaxFigures> figure_table_;
   std::array<std::array<std::uint8_t, 4>, kMaxTiles> twin_table_;  // lines of tiles with several roads or cities
 
-  // Four lines and eight fields a slot; slot kCurrent holds those of the tile being laid, by local number.
-  std::array<std::uint8_t, 4 * (kMaxOpenCells + 1)> border_lines_;
-  std::array<std::uint8_t, 8 * (kMaxOpenCells + 1)> border_fields_;
+  // Lines and fields of the tile laid last, by local number; entries kNoLine and kNoField stay kNone.
+  std::array<std::uint8_t, kNoLine + 1> current_lines_;
+  std::array<std::uint8_t, kNoField + 1> current_fields_;
+  // Four lines and eight fields a slot.
+  std::array<std::uint8_t, 4 * kSlots> border_lines_;
+  std::array<std::uint8_t, 8 * kSlots> border_fields_;
 
-  std::array<Line, kMaxLines> line_table_;
-  std::array<FigureCounts, kMaxFields> field_figures_;
-  std::array<std::uint8_t, kMaxFields> field_contacts_;   // one contact of the field's ring, or kNone
+  std::array<Line, kNone + 1> line_table_;
+  std::array<FigureCounts, kNone + 1> field_figures_;
+  std::array<std::uint8_t, kNone + 1> field_contacts_;   // one contact of the field's ring, or kNone
   std::array<std::uint8_t, kMaxContacts> contact_city_;
   std::array<std::uint8_t, kMaxContacts> contact_next_;   // rings: merging two fields swaps two links
 };
