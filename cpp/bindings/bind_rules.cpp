@@ -1,6 +1,5 @@
 // Rules, TileSet, Deck.
 #include <fstream>
-#include <sstream>
 
 #include "bindings.hpp"
 #include "carc/core/deck.hpp"
@@ -14,11 +13,16 @@ using TileSetPtr = std::shared_ptr<const TileSet>;
 TileSetPtr load_tile_set(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw TileSetError("cannot read the tile set file " + quote(path));
-  std::ostringstream text;
-  text << file.rdbuf();
+  constexpr std::size_t kLargest = 1 << 20;
+  std::string text(kLargest + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  if (text.empty() || text.size() > kLargest) {
+    throw TileSetError("tile set file " + quote(path) + ": found " + (text.empty() ? "nothing to read" : "more than 1 MiB") + ", expected a JSON document");
+  }
   const std::size_t slash = path.find_last_of('/');
   const std::string file_name = slash == std::string::npos ? path : path.substr(slash + 1);
-  return TileSet::parse(text.str(), file_name.substr(0, file_name.find_last_of('.')));
+  return TileSet::parse(text, file_name.substr(0, file_name.find_last_of('.')));
 }
 
 void set_option(Rules& rules, const std::string& name, const py::handle& value) {

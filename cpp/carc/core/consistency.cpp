@@ -52,7 +52,7 @@ class StateChecker {
     int river = 0;
     for (int t = 0; t < s_.game_->types(); ++t) {
       const auto type = static_cast<TypeId>(t);
-      if (s_.game_->tile(type).is_river && s_.game_->lake() != type) river += s_.bag_[type];
+      if (s_.game_->comes_before_lake(type)) river += s_.bag_[type];
     }
     expect(s_.river_left_, river, "river tiles left");
     std::set<CellKey> cells(s_.keys_.begin(), s_.keys_.begin() + s_.laid_);

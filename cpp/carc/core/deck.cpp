@@ -6,8 +6,7 @@ Deck::Deck(const Game& game, std::uint64_t seed) {
   std::vector<TypeId> others;
   for (int t = 0; t < game.types(); ++t) {
     const auto type = static_cast<TypeId>(t);
-    const bool comes_first = game.tile(type).is_river && game.lake() != type;
-    auto& part = comes_first ? order_ : others;
+    auto& part = game.comes_before_lake(type) ? order_ : others;
     if (game.lake() != type) part.insert(part.end(), game.bag()[type], type);
   }
   Rng rng(seed);

@@ -44,10 +44,14 @@ std::vector<ChanceOutcome> GameState::chance_outcomes() const {
   return outcomes;
 }
 
-void GameState::draw(TypeId type) {
+void GameState::take_from_bag(TypeId type) {
   --bag_[type];
   --tiles_left_;
-  if (river_left_) --river_left_;
+  if (river_left_ && game_->comes_before_lake(type)) --river_left_;
+}
+
+void GameState::draw(TypeId type) {
+  take_from_bag(type);
   if (can_be_laid(type)) {
     drawn_ = static_cast<std::int8_t>(type);
     phase_ = Phase::kPlace;

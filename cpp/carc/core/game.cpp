@@ -111,6 +111,15 @@ TileData compile(const TileType& type, bool gardens_count) {
   }
   for (unsigned r = 0; r < 4; ++r) data.faces[r] = make_face(type, data, r);
 
+  // Beside another tile, a tile joins the fields of one side at least; a river tile those beside the river.
+  int fewest_joined = 8;
+  for (std::size_t s = 0; s < 4; ++s) {
+    if (data.is_river && type.edges[s] != EdgeKind::kRiver) continue;
+    const std::uint8_t a = data.faces[0].field_of_half[2 * s], b = data.faces[0].field_of_half[2 * s + 1];
+    fewest_joined = std::min(fewest_joined, (a != kNoField) + (b != kNoField && b != a));
+  }
+  data.most_new_fields = static_cast<std::uint8_t>(data.fields - fewest_joined);
+
   for (unsigned period : {1u, 2u, 4u}) {
     if (std::array<std::uint8_t, kMaxFeatures> map; same_tile(type, period % 4, type, false, map)) {
       data.period = static_cast<std::uint8_t>(period);
@@ -159,7 +168,7 @@ Game::Game(const Rules& rules) : rules_(rules) {
     --bag_[start_];
   }
   for (const int copies : bag_) tiles_to_draw_ += copies;
-  check_limits();
+  if (const std::string problem = limit_exceeded(start_, bag_); !problem.empty()) throw TileSetError("tile set: " + problem);
 }
 
 void Game::add_type(const TileType& type, int copies) {
@@ -190,30 +199,20 @@ void Game::add_type(const TileType& type, int copies) {
   bag_[named.type] = static_cast<std::uint8_t>(copies);
 }
 
-// The arrays of a state are sized for any set of at most 84 tiles; only sets whose tiles are cut into very many fields
-// could need more, and are refused here. A tile that is laid beside another joins the fields of the touching side.
-void Game::check_limits() const {
-  if (tiles_to_draw_ + 1 > kMaxTiles) {
-    throw TileSetError("tile set: found " + std::to_string(tiles_to_draw_ + 1) + " tiles in one game, expected at most " +
-                       std::to_string(kMaxTiles));
-  }
-  int fields = tiles_[start_].fields;
-  int contacts = static_cast<int>(tiles_[start_].contacts.size());
+std::string Game::limit_exceeded(TypeId start, const std::array<std::uint8_t, kMaxTypes>& bag) const {
+  int tiles = 1, fields = tiles_[start].fields, contacts = static_cast<int>(tiles_[start].contacts.size());
   for (std::size_t t = 0; t < tiles_.size(); ++t) {
-    int fewest_joined = 8;
-    for (std::size_t s = 0; s < 4; ++s) {
-      const TileFace& face = tiles_[t].faces[0];
-      const std::uint8_t a = face.field_of_half[2 * s], b = face.field_of_half[2 * s + 1];
-      fewest_joined = std::min(fewest_joined, (a != kNoField) + (b != kNoField && b != a));
-    }
-    fields += bag_[t] * (tiles_[t].fields - fewest_joined);
-    contacts += bag_[t] * static_cast<int>(tiles_[t].contacts.size());
+    tiles += bag[t];
+    fields += bag[t] * tiles_[t].most_new_fields;
+    contacts += bag[t] * static_cast<int>(tiles_[t].contacts.size());
   }
-  if (fields > kMaxFields || contacts > kMaxContacts) {
-    throw TileSetError("tile set: up to " + std::to_string(fields) + " fields and " + std::to_string(contacts) +
-                       " contacts of a field with a city could arise, expected at most " + std::to_string(kMaxFields) +
-                       " and " + std::to_string(kMaxContacts));
-  }
+  const auto too_many = [](int found, const char* what, int most) {
+    return "found " + std::to_string(found) + " " + what + ", expected at most " + std::to_string(most);
+  };
+  if (tiles > kMaxTiles) return too_many(tiles, "tiles in one game with the start tile", kMaxTiles);
+  if (fields > kMaxFields) return too_many(fields, "fields that could arise", kMaxFields);
+  if (contacts > kMaxContacts) return too_many(contacts, "contacts of a field with a city that could arise", kMaxContacts);
+  return {};
 }
 
 std::optional<Game::Named> Game::find(const std::string& id) const {

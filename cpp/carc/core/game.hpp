@@ -53,6 +53,7 @@ struct TileData {
   std::int8_t garden = -1;        // feature index or -1; -1 also while gardens do not count
   bool has_twin_lines = false;    // several separate roads, or several separate cities
   bool is_river = false;
+  std::uint8_t most_new_fields = 0;  // fields it can add to the board when it is laid beside another tile
   std::uint8_t period = 4;        // 4, 2 or 1 rotations give different tiles
   // Feature f of the tile laid with rotation r is feature same_feature[r][f] of it laid with rotation r % period.
   std::array<std::array<std::uint8_t, kMaxFeatures>, 4> same_feature{};
@@ -85,13 +86,17 @@ class Game {
 
   TypeId start() const { return start_; }             // the tile that lies before the first turn
   std::optional<TypeId> lake() const { return lake_; }
+  bool comes_before_lake(TypeId type) const { return tiles_[type].is_river && lake_ != type; }
   const std::array<std::uint8_t, kMaxTypes>& bag() const { return bag_; }  // copies to draw at the start of the game
   int tiles_to_draw() const { return tiles_to_draw_; }
+
+  // The arrays of a state are sized for any 84 tiles that people would make; tiles cut into very many fields could need
+  // more. Empty if a game with this start and bag always fits, else what was found and what is expected.
+  std::string limit_exceeded(TypeId start, const std::array<std::uint8_t, kMaxTypes>& bag) const;
 
  private:
   explicit Game(const Rules& rules);
   void add_type(const TileType& type, int copies);
-  void check_limits() const;
 
   Rules rules_;
   std::vector<TileData> tiles_;

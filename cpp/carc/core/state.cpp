@@ -74,11 +74,10 @@ GameState::GameState(const Game& game, Start start, const std::array<std::uint8_
   for (std::size_t t = 0; t < bag.size(); ++t) {
     if (bag[t] && static_cast<int>(t) >= game.types()) throw DeckError("bag: found copies of tile type " + std::to_string(t) + ", which this game does not have");
     total += bag[t];
-    const bool before_lake = bag[t] && game.tile(static_cast<TypeId>(t)).is_river && game.lake() != static_cast<TypeId>(t);
-    if (before_lake) river_left_ = static_cast<std::uint8_t>(river_left_ + bag[t]);
+    if (bag[t] && game.comes_before_lake(static_cast<TypeId>(t))) river_left_ = static_cast<std::uint8_t>(river_left_ + bag[t]);
   }
-  if (total + 1 > kMaxTiles) {
-    throw DeckError("bag: found " + std::to_string(total) + " tiles to draw, expected at most " + std::to_string(kMaxTiles - 1));
+  if (bag != game.bag() || start.type != game.start()) {
+    if (const std::string problem = game.limit_exceeded(start.type, bag); !problem.empty()) throw DeckError("bag: " + problem);
   }
   players_ = static_cast<std::uint8_t>(game.rules().players);
   player_ = static_cast<std::uint8_t>(first_player);

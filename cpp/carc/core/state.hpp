@@ -202,6 +202,7 @@ class GameState {
   PlacementSet river_placements(const TileData& tile) const;
 
   // figures.cpp
+  void take_from_bag(TypeId type);
   void draw(TypeId type);
   void prepare_figures();
   int takebacks(std::array<CellKey, kMeeples + 1>& cells) const;

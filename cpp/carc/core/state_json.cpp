@@ -104,18 +104,14 @@ class StateReader {
         throw RecordError(what + ": found " + game_.tile(t.type).id + " at " + std::to_string(t.cell.x) + "," + std::to_string(t.cell.y) +
                           " rotation " + std::to_string(t.rotation) + ", which does not fit there");
       }
-      --state_.bag_[t.type];
-      --state_.tiles_left_;
-      if (state_.river_left_ && game_.tile(t.type).is_river) --state_.river_left_;
+      state_.take_from_bag(t.type);
       state_.drawn_ = static_cast<std::int8_t>(t.type);
       state_.lay(cell_key(t.cell), t.rotation);
       set_figure(static_cast<int>(i), what);
     }
     for (const Json& id : list(json_, "discarded")) {
       const TypeId t = type(game_, id, "discarded");
-      --state_.bag_[t];
-      --state_.tiles_left_;
-      if (state_.river_left_ && game_.tile(t).is_river) --state_.river_left_;
+      state_.take_from_bag(t);
       state_.types_[static_cast<std::size_t>(kMaxTiles - 1 - state_.discarded_++)] = t;
     }
   }
@@ -157,9 +153,7 @@ class StateReader {
       case Phase::kDraw: break;
       case Phase::kPlace: {
         const TypeId drawn = type(game_, key(json_, "drawn"), "drawn");
-        --state_.bag_[drawn];
-        --state_.tiles_left_;
-        if (state_.river_left_ && game_.tile(drawn).is_river) --state_.river_left_;
+        state_.take_from_bag(drawn);
         if (state_.placements(drawn).empty()) throw RecordError("drawn: found tile " + game_.tile(drawn).id + ", which fits nowhere");
         state_.drawn_ = static_cast<std::int8_t>(drawn);
         break;
