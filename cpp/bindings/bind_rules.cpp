@@ -18,7 +18,8 @@ TileSetPtr load_tile_set(const std::string& path) {
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(file.gcount()));
   if (text.empty() || text.size() > kLargest) {
-    throw TileSetError("tile set file " + quote(path) + ": found " + (text.empty() ? "nothing to read" : "more than 1 MiB") + ", expected a JSON document");
+    throw TileSetError("tile set file " + quote(path) + ": found " +
+                       (text.empty() ? "nothing to read" : "more than 1 MiB") + ", expected a JSON document");
   }
   const std::size_t slash = path.find_last_of('/');
   const std::string file_name = slash == std::string::npos ? path : path.substr(slash + 1);
@@ -60,7 +61,8 @@ struct PyDeck {
   std::size_t next = 0;
 
   Action draw() {
-    if (next >= deck.size()) throw DeckError("deck: found no tile left after " + std::to_string(deck.size()) + ", expected one");
+    if (next >= deck.size())
+      throw DeckError("deck: found no tile left after " + std::to_string(deck.size()) + ", expected one");
     return Action::draw(deck.order()[next++]);
   }
   std::vector<std::string> ids() const {
@@ -82,9 +84,12 @@ PyState make_state(const PyRules& rules, const PyDeck* deck, int first_player, c
     }();
     const auto [id, x, y, rotation] = parts;
     if (std::abs(x) > 40 || std::abs(y) > 40 || rotation < 0 || rotation > 3) {
-      throw RecordError("start: found " + found(start) + ", expected coordinates from -40 to 40 and a rotation from 0 to 3");
+      throw RecordError("start: found " + found(start) +
+                        ", expected coordinates from -40 to 40 and a rotation from 0 to 3");
     }
-    first = {rules.game->require<RecordError>(id).type, {static_cast<std::int16_t>(x), static_cast<std::int16_t>(y)}, static_cast<std::uint8_t>(rotation)};
+    first = {rules.game->require<RecordError>(id).type,
+             {static_cast<std::int16_t>(x), static_cast<std::int16_t>(y)},
+             static_cast<std::uint8_t>(rotation)};
   }
   if (deck && deck->rules.game != rules.game && deck->rules.rules() != rules.rules()) {
     throw DeckError("deck: was made for other rules than the state");
@@ -93,10 +98,12 @@ PyState make_state(const PyRules& rules, const PyDeck* deck, int first_player, c
 }
 
 int draw_from(PyState& self, PyDeck& deck) {
-  if (deck.rules.game != self.game && deck.rules.rules() != self.game->rules()) throw DeckError("deck: was made for other rules than the state");
+  if (deck.rules.game != self.game && deck.rules.rules() != self.game->rules())
+    throw DeckError("deck: was made for other rules than the state");
   int discarded = 0;
   if (self.state.phase() != Phase::kDraw) {
-    throw IllegalAction("draw: found phase " + std::string(kPhaseNames[static_cast<std::size_t>(self.state.phase())]) + ", expected draw");
+    throw IllegalAction("draw: found phase " + std::string(kPhaseNames[static_cast<std::size_t>(self.state.phase())]) +
+                        ", expected draw");
   }
   while (self.state.phase() == Phase::kDraw) {
     const std::size_t before = deck.next;
@@ -114,56 +121,95 @@ int draw_from(PyState& self, PyDeck& deck) {
 }  // namespace
 
 void bind_rules(py::module_& m) {
-  py::class_<TileSet, std::shared_ptr<TileSet>>(m, "TileSet", "Tile types with their counts, in the format of tiles.json.")
-      .def_static("standard", [] { return std::const_pointer_cast<TileSet>(TileSet::standard()); }, "The tiles of the box.")
-      .def_static("load", [](const std::string& path) { return std::const_pointer_cast<TileSet>(load_tile_set(path)); }, py::arg("path"),
-                  "Read a tile set file; raises TileSetError naming the tile and what is wrong with it.")
-      .def_static("from_json", [](const std::string& text, const std::string& name) { return std::const_pointer_cast<TileSet>(TileSet::parse(text, name)); },
-                  py::arg("text"), py::arg("name") = "custom", "Read a tile set from JSON text.")
+  py::class_<TileSet, std::shared_ptr<TileSet>>(m, "TileSet",
+                                                "Tile types with their counts, in the format of tiles.json.")
+      .def_static(
+          "standard", [] { return std::const_pointer_cast<TileSet>(TileSet::standard()); }, "The tiles of the box.")
+      .def_static(
+          "load", [](const std::string& path) { return std::const_pointer_cast<TileSet>(load_tile_set(path)); },
+          py::arg("path"), "Read a tile set file; raises TileSetError naming the tile and what is wrong with it.")
+      .def_static(
+          "from_json",
+          [](const std::string& text, const std::string& name) {
+            return std::const_pointer_cast<TileSet>(TileSet::parse(text, name));
+          },
+          py::arg("text"), py::arg("name") = "custom", "Read a tile set from JSON text.")
       .def("to_json", [](const TileSet& self) { return self.to_json().dump(); })
       .def_readonly("name", &TileSet::name)
       .def_readonly("start", &TileSet::start, "Id of the start tile.")
       .def_property_readonly("ids", &tile_ids, "Ids of the base tiles, then of the river tiles.")
-      .def("__eq__", [](const TileSet& a, const TileSet& b) { return a == b; }, py::is_operator())
-      .def("__eq__", [](const TileSet&, const py::object&) { return false; }, py::is_operator())
+      .def(
+          "__eq__", [](const TileSet& a, const TileSet& b) { return a == b; }, py::is_operator())
+      .def(
+          "__eq__", [](const TileSet&, const py::object&) { return false; }, py::is_operator())
       .def("__hash__", [](const TileSet& self) { return py::hash(py::str(self.to_json().dump())); })
-      .def("__repr__", [](const TileSet& self) { return "<TileSet " + self.name + ": " + std::to_string(self.base.size()) + " base types>"; });
+      .def("__repr__", [](const TileSet& self) {
+        return "<TileSet " + self.name + ": " + std::to_string(self.base.size()) + " base types>";
+      });
 
-  py::class_<PyRules> rules(m, "Rules", "The options of the rules: one immutable value. Options are listed by `carc rules`.");
+  py::class_<PyRules> rules(m, "Rules",
+                            "The options of the rules: one immutable value. Options are listed by `carc rules`.");
   rules
       .def(py::init([](const py::kwargs& options) { return make_rules(Rules(), options); }),
-           "Make rules from keyword options (players=4, abbot=True, ...); the others keep their defaults. Raises RulesError.")
-      .def_static("preset", [](const std::string& name, const py::kwargs& options) { return make_rules(Rules::preset(name), options); },
-                  py::arg("name"), "A named preset, with options changed by keyword.")
-      .def_static("from_dict", [](const py::dict& options) {
+           "Make rules from keyword options (players=4, abbot=True, ...); the others keep their defaults. Raises "
+           "RulesError.")
+      .def_static(
+          "preset",
+          [](const std::string& name, const py::kwargs& options) { return make_rules(Rules::preset(name), options); },
+          py::arg("name"), "A named preset, with options changed by keyword.")
+      .def_static(
+          "from_dict",
+          [](const py::dict& options) {
             Rules rules;
             for (const auto& [name, value] : options) {
-              if (!py::isinstance<py::str>(name)) throw RulesError("found the option " + found(name) + ", expected a name");
+              if (!py::isinstance<py::str>(name))
+                throw RulesError("found the option " + found(name) + ", expected a name");
               set_option(rules, py::cast<std::string>(name), value);
             }
             return PyRules{Game::create(rules)};
-          }, py::arg("options"), "Rules from a dict of option names and values.")
-      .def_static("from_json", [](const std::string& text) { return PyRules{Game::create(Rules::from_json(parse_json<RulesError>(text, "rules")))}; }, py::arg("text"))
-      .def("replace", [](const PyRules& self, const py::kwargs& options) { return make_rules(self.rules(), options); }, "The same rules with options changed by keyword.")
+          },
+          py::arg("options"), "Rules from a dict of option names and values.")
+      .def_static(
+          "from_json",
+          [](const std::string& text) {
+            return PyRules{Game::create(Rules::from_json(parse_json<RulesError>(text, "rules")))};
+          },
+          py::arg("text"))
+      .def(
+          "replace", [](const PyRules& self, const py::kwargs& options) { return make_rules(self.rules(), options); },
+          "The same rules with options changed by keyword.")
       .def("to_json", [](const PyRules& self) { return self.rules().to_json().dump(); })
-      .def("to_dict", [](const PyRules& self) -> py::typing::Dict<py::str, py::object> { return from_json_value(Json::parse(self.rules().to_json().dump())); })
-      .def_property_readonly("tiles", [](const PyRules& self) { return std::const_pointer_cast<TileSet>(self.rules().tiles); })
+      .def("to_dict",
+           [](const PyRules& self) -> py::typing::Dict<py::str, py::object> {
+             return from_json_value(Json::parse(self.rules().to_json().dump()));
+           })
+      .def_property_readonly("tiles",
+                             [](const PyRules& self) { return std::const_pointer_cast<TileSet>(self.rules().tiles); })
       .def_property_readonly("tiles_to_draw", [](const PyRules& self) { return self.game->tiles_to_draw(); })
-      .def("__eq__", [](const PyRules& a, const PyRules& b) { return a.game == b.game || a.rules() == b.rules(); }, py::is_operator())
-      .def("__eq__", [](const PyRules&, const py::object&) { return false; }, py::is_operator())
+      .def(
+          "__eq__", [](const PyRules& a, const PyRules& b) { return a.game == b.game || a.rules() == b.rules(); },
+          py::is_operator())
+      .def(
+          "__eq__", [](const PyRules&, const py::object&) { return false; }, py::is_operator())
       .def("__hash__", [](const PyRules& self) { return py::hash(py::str(self.rules().to_json().dump())); })
-      .def("__repr__", [](const PyRules& self) {
-        const OrderedJson changed = self.rules().to_json(), usual = Rules().to_json();
-        std::string out = "Rules(";
-        for (const auto& [key, value] : changed.items()) {
-          if (value == usual[key]) continue;
-          if (out.back() != '(') out += ", ";
-          out += key + "=" + (key == "tiles" ? "<" + self.rules().tiles->name + ">" : py::cast<std::string>(py::repr(from_json_value(Json(value)))));
-        }
-        return out + ")";
-      })
+      .def("__repr__",
+           [](const PyRules& self) {
+             const OrderedJson changed = self.rules().to_json(), usual = Rules().to_json();
+             std::string out = "Rules(";
+             for (const auto& [key, value] : changed.items()) {
+               if (value == usual[key]) continue;
+               if (out.back() != '(') out += ", ";
+               out += key + "=" +
+                      (key == "tiles" ? "<" + self.rules().tiles->name + ">"
+                                      : py::cast<std::string>(py::repr(from_json_value(Json(value)))));
+             }
+             return out + ")";
+           })
       .def(py::pickle([](const PyRules& self) { return py::make_tuple(self.rules().to_json().dump()); },
-                      [](const py::tuple& t) { return PyRules{Game::create(Rules::from_json(parse_json<RulesError>(t[0].cast<std::string>(), "rules")))}; }));
+                      [](const py::tuple& t) {
+                        return PyRules{
+                            Game::create(Rules::from_json(parse_json<RulesError>(t[0].cast<std::string>(), "rules")))};
+                      }));
   rules.def_property_readonly("players", [](const PyRules& self) { return self.rules().players; });
   rules.def_property_readonly("small_city", [](const PyRules& self) { return self.rules().small_city; });
   for (const char* name : {"farmers", "abbot", "farmer_recall"}) {
@@ -173,38 +219,56 @@ void bind_rules(py::module_& m) {
     rules.def_property_readonly(name, [name](const PyRules& self) -> py::str { return option(self, name); });
   }
 
-  m.def("rules_options", [] {
-    py::typing::List<py::typing::Tuple<py::str, py::typing::List<py::object>, py::str>> out;
-    for (const RulesOption& o : rules_options()) {
-      py::list values;
-      for (const std::string& v : o.values) values.append(from_json_value(Json::parse(v)));
-      out.append(py::make_tuple(o.name, values, o.meaning));
-    }
-    return out;
-  }, "Every option: (name, values with the default first, meaning).");
-  m.def("rules_presets", [] {
-    py::typing::List<py::typing::Tuple<py::str, py::str>> out;
-    for (const RulesPreset& p : rules_presets()) out.append(py::make_tuple(p.name, p.meaning));
-    return out;
-  }, "Every preset: (name, meaning).");
+  m.def(
+      "rules_options",
+      [] {
+        py::typing::List<py::typing::Tuple<py::str, py::typing::List<py::object>, py::str>> out;
+        for (const RulesOption& o : rules_options()) {
+          py::list values;
+          for (const std::string& v : o.values) values.append(from_json_value(Json::parse(v)));
+          out.append(py::make_tuple(o.name, values, o.meaning));
+        }
+        return out;
+      },
+      "Every option: (name, values with the default first, meaning).");
+  m.def(
+      "rules_presets",
+      [] {
+        py::typing::List<py::typing::Tuple<py::str, py::str>> out;
+        for (const RulesPreset& p : rules_presets()) out.append(py::make_tuple(p.name, p.meaning));
+        return out;
+      },
+      "Every preset: (name, meaning).");
 
   py::class_<PyDeck>(m, "Deck", "The hidden order of the tiles of one game.")
-      .def(py::init([](const PyRules& rules, std::uint64_t seed) { return PyDeck{rules, Deck(*rules.game, seed)}; }), py::arg("rules"), py::kw_only(), py::arg("seed"),
-           "The rules' bag in an order given by the seed.")
-      .def(py::init([](const PyRules& rules, const std::vector<std::string>& tiles) { return PyDeck{rules, Deck::from_ids(*rules.game, tiles)}; }), py::arg("rules"),
-           py::kw_only(), py::arg("tiles"), "Exactly these tiles in this order: a prepared order of the bag, or any other list (at most 83).")
+      .def(py::init([](const PyRules& rules, std::uint64_t seed) { return PyDeck{rules, Deck(*rules.game, seed)}; }),
+           py::arg("rules"), py::kw_only(), py::arg("seed"), "The rules' bag in an order given by the seed.")
+      .def(py::init([](const PyRules& rules, const std::vector<std::string>& tiles) {
+             return PyDeck{rules, Deck::from_ids(*rules.game, tiles)};
+           }),
+           py::arg("rules"), py::kw_only(), py::arg("tiles"),
+           "Exactly these tiles in this order: a prepared order of the bag, or any other list (at most 83).")
       .def("draw", &PyDeck::draw, "Take the next tile, as an action; raises DeckError at the end.")
       .def_property_readonly("tiles", &PyDeck::ids, "All tile ids, in order.")
-      .def_property_readonly("left", [](const PyDeck& self) { return self.deck.size() - self.next; }, "Tiles still to draw.")
+      .def_property_readonly(
+          "left", [](const PyDeck& self) { return self.deck.size() - self.next; }, "Tiles still to draw.")
       .def("__len__", [](const PyDeck& self) { return self.deck.size(); })
       .def("__copy__", [](const PyDeck& self) { return self; })
-      .def("__deepcopy__", [](const PyDeck& self, const py::dict&) { return self; }, py::arg("memo"))
-      .def("__repr__", [](const PyDeck& self) { return "<Deck of " + std::to_string(self.deck.size()) + " tiles, " + std::to_string(self.deck.size() - self.next) + " left>"; });
+      .def(
+          "__deepcopy__", [](const PyDeck& self, const py::dict&) { return self; }, py::arg("memo"))
+      .def("__repr__", [](const PyDeck& self) {
+        return "<Deck of " + std::to_string(self.deck.size()) + " tiles, " +
+               std::to_string(self.deck.size() - self.next) + " left>";
+      });
 
-  py::class_<PyState>(m, "GameState", "The position of one game. Copies are independent; a state never knows the order of the deck.")
-      .def(py::init(&make_state), py::arg("rules"), py::arg("deck") = nullptr, py::kw_only(), py::arg("first_player") = 0, py::arg("start") = py::none(),
-           "A new game. `deck` makes its tiles the bag (otherwise the bag of the rules); `start` is (tile, x, y, rotation).")
-      .def("draw", &draw_from, py::arg("deck"), "Draw from the deck until a tile can be laid or the game is over; returns the number of tiles discarded.");
+  py::class_<PyState>(m, "GameState",
+                      "The position of one game. Copies are independent; a state never knows the order of the deck.")
+      .def(py::init(&make_state), py::arg("rules"), py::arg("deck") = nullptr, py::kw_only(),
+           py::arg("first_player") = 0, py::arg("start") = py::none(),
+           "A new game. `deck` makes its tiles the bag (otherwise the bag of the rules); `start` is (tile, x, y, "
+           "rotation).")
+      .def("draw", &draw_from, py::arg("deck"),
+           "Draw from the deck until a tile can be laid or the game is over; returns the number of tiles discarded.");
 }
 
 }  // namespace carc::python

@@ -59,11 +59,16 @@ Json to_json_value(const py::handle& value) { return convert(value, 0); }
 
 py::object from_json_value(const Json& value) {
   switch (value.type()) {
-    case Json::value_t::boolean: return py::bool_(value.get<bool>());
-    case Json::value_t::number_integer: return py::int_(value.get<std::int64_t>());
-    case Json::value_t::number_unsigned: return py::int_(value.get<std::uint64_t>());
-    case Json::value_t::number_float: return py::float_(value.get<double>());
-    case Json::value_t::string: return py::str(value.get<std::string>());
+    case Json::value_t::boolean:
+      return py::bool_(value.get<bool>());
+    case Json::value_t::number_integer:
+      return py::int_(value.get<std::int64_t>());
+    case Json::value_t::number_unsigned:
+      return py::int_(value.get<std::uint64_t>());
+    case Json::value_t::number_float:
+      return py::float_(value.get<double>());
+    case Json::value_t::string:
+      return py::str(value.get<std::string>());
     case Json::value_t::array: {
       py::list out;
       for (const Json& item : value) out.append(from_json_value(item));
@@ -74,7 +79,8 @@ py::object from_json_value(const Json& value) {
       for (const auto& [key, item] : value.items()) out[py::str(key)] = from_json_value(item);
       return std::move(out);
     }
-    default: return py::none();
+    default:
+      return py::none();
   }
 }
 
@@ -97,11 +103,15 @@ Action to_action(const GameState& state, const py::object& action) {
 void bind_errors(py::module_& m) {
   static const auto error = py::register_exception<Error>(m, "Error");
   error.attr("__doc__") = "Base of all errors for bad input; the message names what was found and what was expected.";
-  py::register_exception<IllegalAction>(m, "IllegalAction", error).attr("__doc__") = "An action that the rules do not allow here.";
+  py::register_exception<IllegalAction>(m, "IllegalAction", error).attr("__doc__") =
+      "An action that the rules do not allow here.";
   py::register_exception<NotationError>(m, "NotationError", error).attr("__doc__") = "Text that is no action.";
-  py::register_exception<RecordError>(m, "RecordError", error).attr("__doc__") = "A damaged or contradictory record or state.";
-  py::register_exception<RulesError>(m, "RulesError", error).attr("__doc__") = "An unknown rules option, value or preset.";
-  py::register_exception<TileSetError>(m, "TileSetError", error).attr("__doc__") = "A tile set that describes no playable tiles.";
+  py::register_exception<RecordError>(m, "RecordError", error).attr("__doc__") =
+      "A damaged or contradictory record or state.";
+  py::register_exception<RulesError>(m, "RulesError", error).attr("__doc__") =
+      "An unknown rules option, value or preset.";
+  py::register_exception<TileSetError>(m, "TileSetError", error).attr("__doc__") =
+      "A tile set that describes no playable tiles.";
   py::register_exception<DeckError>(m, "DeckError", error).attr("__doc__") = "A deck that does not fit its game.";
 }
 

@@ -54,10 +54,16 @@ class ActionList {
   ActionList() {}  // not '= default', which would clear the items
 
   void clear() { size_ = 0; }
-  void push_back(Action a) { assert(size_ < kCapacity); items_[static_cast<std::size_t>(size_++)] = a; }
+  void push_back(Action a) {
+    assert(size_ < kCapacity);
+    items_[static_cast<std::size_t>(size_++)] = a;
+  }
   int size() const { return size_; }
   bool empty() const { return size_ == 0; }
-  Action operator[](int i) const { assert(i >= 0 && i < size_); return items_[static_cast<std::size_t>(i)]; }
+  Action operator[](int i) const {
+    assert(i >= 0 && i < size_);
+    return items_[static_cast<std::size_t>(i)];
+  }
   const Action* begin() const { return items_.data(); }
   const Action* end() const { return items_.data() + size_; }
 

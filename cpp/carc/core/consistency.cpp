@@ -13,7 +13,8 @@ class StateChecker {
  public:
   explicit StateChecker(const GameState& state) : s_(state), features_(find_features(state)) {
     for (int i = 0; i < static_cast<int>(features_.size()); ++i) {
-      for (const Segment& segment : features_[static_cast<std::size_t>(i)].segments) feature_of_[{segment.tile, segment.feature}] = i;
+      for (const Segment& segment : features_[static_cast<std::size_t>(i)].segments)
+        feature_of_[{segment.tile, segment.feature}] = i;
     }
   }
 
@@ -31,8 +32,8 @@ class StateChecker {
   template <class A, class B>
   static void expect(const A& kept, const B& recomputed, const std::string& what) {
     if (static_cast<long>(kept) != static_cast<long>(recomputed)) {
-      throw RecordError("inconsistent state: " + what + ": kept " + std::to_string(static_cast<long>(kept)) + ", recomputed " +
-                        std::to_string(static_cast<long>(recomputed)));
+      throw RecordError("inconsistent state: " + what + ": kept " + std::to_string(static_cast<long>(kept)) +
+                        ", recomputed " + std::to_string(static_cast<long>(recomputed)));
     }
   }
 
@@ -82,7 +83,8 @@ class StateChecker {
     for (const auto& [key, code] : codes) {
       const bool is_river_end = river_ends.contains(key);
       expect(s_.cell_keys_[static_cast<std::size_t>(i)], key, "open cell " + std::to_string(i));
-      expect(s_.cell_codes_[static_cast<std::size_t>(i)], is_river_end ? 0 : code, "code of open cell " + std::to_string(i));
+      expect(s_.cell_codes_[static_cast<std::size_t>(i)], is_river_end ? 0 : code,
+             "code of open cell " + std::to_string(i));
       ++i;
     }
     expect(river_ends.size() <= 1, true, "one end of the river");
@@ -105,7 +107,8 @@ class StateChecker {
   void check_border(std::size_t cell, std::size_t side) {
     const Cell c = key_cell(s_.cell_keys_[cell]);
     const std::size_t slot = s_.cell_slots_[cell];
-    const int tile = s_.tile_at({static_cast<std::int16_t>(c.x + kSideStep[side].x), static_cast<std::int16_t>(c.y + kSideStep[side].y)});
+    const int tile = s_.tile_at(
+        {static_cast<std::int16_t>(c.x + kSideStep[side].x), static_cast<std::int16_t>(c.y + kSideStep[side].y)});
     std::uint8_t l = kNoLine;
     std::array<std::uint8_t, 2> f{kNoField, kNoField};
     if (tile >= 0) {
@@ -115,12 +118,17 @@ class StateChecker {
     }
     const auto index = [&](std::uint8_t feature) { return feature_of_.at({tile, feature}); };
     const std::uint8_t kept_line = s_.border_lines(slot)[side];
-    if (l == kNoLine) expect(kept_line, kNone, "line beside an open cell");
-    else pair(line_index_, kept_line, index(s_.tile_data(static_cast<std::size_t>(tile)).line_feature[l]), "line id");
+    if (l == kNoLine)
+      expect(kept_line, kNone, "line beside an open cell");
+    else
+      pair(line_index_, kept_line, index(s_.tile_data(static_cast<std::size_t>(tile)).line_feature[l]), "line id");
     for (std::size_t half = 0; half < 2; ++half) {
       const std::uint8_t kept = s_.border_fields(slot)[2 * side + half];
-      if (f[half] == kNoField) expect(kept, kNone, "field beside an open cell");
-      else pair(field_index_, kept, index(s_.tile_data(static_cast<std::size_t>(tile)).field_feature[f[half]]), "field id");
+      if (f[half] == kNoField)
+        expect(kept, kNone, "field beside an open cell");
+      else
+        pair(field_index_, kept, index(s_.tile_data(static_cast<std::size_t>(tile)).field_feature[f[half]]),
+             "field id");
     }
   }
 
@@ -194,7 +202,8 @@ class StateChecker {
       const auto found = feature_of_.find({s_.laid_ - 1, static_cast<int>(f)});
       if (kind == FeatureKind::kRiver || kind == FeatureKind::kGarden || found == feature_of_.end()) continue;
       if (kind == FeatureKind::kField && !s_.rules().farmers) continue;
-      free_features |= static_cast<std::uint32_t>(features_[static_cast<std::size_t>(found->second)].figures.empty()) << f;
+      free_features |= static_cast<std::uint32_t>(features_[static_cast<std::size_t>(found->second)].figures.empty())
+                       << f;
     }
     expect(s_.figure_mask_ & 0xFFFF, s_.meeples_[s_.player_] ? free_features : 0, "features free for a meeple");
     std::uint32_t buildings = 0;
@@ -224,7 +233,8 @@ class StateChecker {
     for (std::size_t k = 0; k < kScoringKinds; ++k) {
       if (static_cast<FeatureKind>(k) == FeatureKind::kField && !plain_fields) continue;
       for (std::size_t p = 0; p < s_.players_; ++p) {
-        expect(kept.by_kind[k][p], points.by_kind[k][p], std::string("projected points of kind ") + kFeatureKindNames[k]);
+        expect(kept.by_kind[k][p], points.by_kind[k][p],
+               std::string("projected points of kind ") + kFeatureKindNames[k]);
       }
     }
   }

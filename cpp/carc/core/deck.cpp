@@ -18,12 +18,14 @@ Deck::Deck(const Game& game, std::uint64_t seed) {
 
 Deck::Deck(const Game& game, std::vector<TypeId> order) : order_(std::move(order)) {
   if (order_.size() >= static_cast<std::size_t>(kMaxTiles)) {
-    throw DeckError("deck: found " + std::to_string(order_.size()) + " tiles, expected at most " + std::to_string(kMaxTiles - 1));
+    throw DeckError("deck: found " + std::to_string(order_.size()) + " tiles, expected at most " +
+                    std::to_string(kMaxTiles - 1));
   }
   bool river_is_over = false;
   for (std::size_t i = 0; i < order_.size(); ++i) {
     if (order_[i] >= game.types()) {
-      throw DeckError("deck: found tile type " + std::to_string(order_[i]) + ", expected less than " + std::to_string(game.types()));
+      throw DeckError("deck: found tile type " + std::to_string(order_[i]) + ", expected less than " +
+                      std::to_string(game.types()));
     }
     const TileData& tile = game.tile(order_[i]);
     if (tile.is_river && river_is_over) {

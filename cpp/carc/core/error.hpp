@@ -11,12 +11,24 @@ class Error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-class IllegalAction : public Error { using Error::Error; };   // an action the rules do not allow here
-class NotationError : public Error { using Error::Error; };   // text that is no action
-class RecordError : public Error { using Error::Error; };     // a damaged or contradictory record or state
-class RulesError : public Error { using Error::Error; };      // an unknown option, value or preset
-class TileSetError : public Error { using Error::Error; };    // a tile set that describes no playable tiles
-class DeckError : public Error { using Error::Error; };       // a deck that does not fit its game
+class IllegalAction : public Error {
+  using Error::Error;
+};  // an action the rules do not allow here
+class NotationError : public Error {
+  using Error::Error;
+};  // text that is no action
+class RecordError : public Error {
+  using Error::Error;
+};  // a damaged or contradictory record or state
+class RulesError : public Error {
+  using Error::Error;
+};  // an unknown option, value or preset
+class TileSetError : public Error {
+  using Error::Error;
+};  // a tile set that describes no playable tiles
+class DeckError : public Error {
+  using Error::Error;
+};  // a deck that does not fit its game
 
 // `name` quoted for a message, shortened and with control characters replaced, so that hostile input stays readable.
 std::string quote(const std::string& name);

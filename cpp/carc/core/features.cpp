@@ -13,7 +13,9 @@ class Joined {
   explicit Joined(int tiles) : parent_(static_cast<std::size_t>(tiles) * kMaxFeatures) {
     for (std::size_t i = 0; i < parent_.size(); ++i) parent_[i] = i;
   }
-  static std::size_t number(int tile, int feature) { return static_cast<std::size_t>(tile) * kMaxFeatures + static_cast<std::size_t>(feature); }
+  static std::size_t number(int tile, int feature) {
+    return static_cast<std::size_t>(tile) * kMaxFeatures + static_cast<std::size_t>(feature);
+  }
   std::size_t find(std::size_t i) const {
     while (parent_[i] != i) i = parent_[i];
     return i;
@@ -54,15 +56,18 @@ int neighbour(const std::map<std::pair<int, int>, int>& at, Cell c, int dx, int 
 int present_value(const Rules& rules, const Feature& f, const std::vector<Feature>& all) {
   switch (f.kind) {
     case FeatureKind::kRoad:
-    case FeatureKind::kCity: return line_value(rules, f.kind, f.tiles, f.shields, f.is_complete);
+    case FeatureKind::kCity:
+      return line_value(rules, f.kind, f.tiles, f.shields, f.is_complete);
     case FeatureKind::kMonastery:
-    case FeatureKind::kGarden: return 9 - f.open;
+    case FeatureKind::kGarden:
+      return 9 - f.open;
     case FeatureKind::kField: {
       int completed = 0;
       for (const int c : f.cities) completed += all[static_cast<std::size_t>(c)].is_complete;
       return 3 * completed;
     }
-    case FeatureKind::kRiver: break;
+    case FeatureKind::kRiver:
+      break;
   }
   return 0;
 }
@@ -97,7 +102,8 @@ std::vector<Feature> find_features(const GameState& state) {
     for (int f = 0; f < static_cast<int>(own.size()); ++f) {
       const TileFeature& description = own[static_cast<std::size_t>(f)];
       if (description.kind == FeatureKind::kGarden && !state.rules().abbot) continue;
-      const auto [found, is_new] = index_of.try_emplace(joined.find(Joined::number(t, f)), static_cast<int>(features.size()));
+      const auto [found, is_new] =
+          index_of.try_emplace(joined.find(Joined::number(t, f)), static_cast<int>(features.size()));
       if (is_new) features.push_back({description.kind, {}, 0, 0, 0, false, {}, {}, 0});
       Feature& feature = features[static_cast<std::size_t>(found->second)];
       if (feature.segments.empty() || feature.segments.back().tile != t) ++feature.tiles;
@@ -131,7 +137,8 @@ std::vector<Feature> find_features(const GameState& state) {
     features[static_cast<std::size_t>(index(f.tile, f.feature))].figures.push_back(f);
   }
   for (Feature& feature : features) {
-    std::sort(feature.figures.begin(), feature.figures.end(), [](const Figure& a, const Figure& b) { return a.tile < b.tile; });
+    std::sort(feature.figures.begin(), feature.figures.end(),
+              [](const Figure& a, const Figure& b) { return a.tile < b.tile; });
     feature.value = present_value(state.rules(), feature, features);
   }
   return features;

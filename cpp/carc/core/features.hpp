@@ -18,7 +18,7 @@ struct Feature {
   std::vector<Segment> segments;  // by tile, then feature
   int tiles = 0;                  // distinct
   int shields = 0;
-  int open = 0;            // roads, cities, rivers: open edges; monasteries, gardens: missing neighbours; fields: 0
+  int open = 0;              // roads, cities, rivers: open edges; monasteries, gardens: missing neighbours; fields: 0
   bool is_complete = false;  // never for fields
   std::vector<Figure> figures;
   std::vector<int> cities;  // of a field: indices of the cities it touches, sorted

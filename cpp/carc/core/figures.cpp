@@ -1,8 +1,8 @@
 // The rest of a turn: drawing, figures, scoring, the end of the game; legal actions, comparison and hash.
 #include <algorithm>
+#include <bit>
 #include <bitset>
 #include <cassert>
-#include <bit>
 
 #include "carc/core/error.hpp"
 #include "carc/core/notation.hpp"
@@ -12,8 +12,8 @@
 namespace carc {
 namespace {
 
-constexpr int kAbbotBit = 16;           // of figure_mask
-constexpr int kFullBuilding = 9;        // the monastery or garden and its eight neighbours
+constexpr int kAbbotBit = 16;     // of figure_mask
+constexpr int kFullBuilding = 9;  // the monastery or garden and its eight neighbours
 using LineSet = std::bitset<256>;
 
 constexpr bool is_building(FeatureKind kind) { return kind == FeatureKind::kMonastery || kind == FeatureKind::kGarden; }
@@ -163,7 +163,8 @@ void GameState::score_completed() {
     Line& line = line_table_[id];
     if (!line.figures) continue;
     const Majority owners = majority(line.figures);
-    points_.add(line.kind, owners, share(rules(), line_value(rules(), line.kind, line.tiles, line.shields, true), owners));
+    points_.add(line.kind, owners,
+                share(rules(), line_value(rules(), line.kind, line.tiles, line.shields, true), owners));
     line.figures = 0;
     for (std::size_t i = figures_; i-- > 0;) {
       if (figure_table_[i].kind != FeatureKind::kField && figure_table_[i].label == id) remove_figure(i);
@@ -281,7 +282,8 @@ void GameState::legal_actions(ActionList& out) const {
       for (int i = 0; i < n; ++i) out.push_back(legal_action(i));
       return;
     }
-    case Phase::kOver: return;
+    case Phase::kOver:
+      return;
   }
 }
 
@@ -292,12 +294,14 @@ int GameState::num_legal_actions() const {
       for (int t = 0; t < game_->types(); ++t) n += can_draw(static_cast<TypeId>(t));
       return n;
     }
-    case Phase::kPlace: return placements().count();
+    case Phase::kPlace:
+      return placements().count();
     case Phase::kFigure: {
       std::array<CellKey, kMeeples + 1> cells;
       return 1 + std::popcount(figure_mask_) + takebacks(cells);
     }
-    case Phase::kOver: break;
+    case Phase::kOver:
+      break;
   }
   return 0;
 }
@@ -314,7 +318,8 @@ Action GameState::legal_action(int i) const {
   const int set_choices = std::popcount(figure_mask_);
   if (i <= set_choices) {
     const int bit = nth_bit(figure_mask_, i - 1);
-    return bit < kAbbotBit ? Action::meeple(static_cast<unsigned>(bit)) : Action::abbot(static_cast<unsigned>(bit - kAbbotBit));
+    return bit < kAbbotBit ? Action::meeple(static_cast<unsigned>(bit))
+                           : Action::abbot(static_cast<unsigned>(bit - kAbbotBit));
   }
   std::array<CellKey, kMeeples + 1> cells;
   takebacks(cells);
@@ -338,7 +343,8 @@ bool GameState::is_legal(Action action) const {
       const auto end = cells.begin() + takebacks(cells);
       return action == Action::back(action.key()) && std::find(cells.begin(), end, action.key()) != end;
     }
-    case Phase::kOver: break;
+    case Phase::kOver:
+      break;
   }
   return false;
 }
@@ -346,21 +352,31 @@ bool GameState::is_legal(Action action) const {
 void GameState::apply(Action action) {
   assert(is_legal(action));
   switch (phase_) {
-    case Phase::kDraw: draw(action.type()); return;
+    case Phase::kDraw:
+      draw(action.type());
+      return;
     case Phase::kPlace:
       lay(action.key(), action.rotation());
       prepare_figures();
       return;
     case Phase::kFigure:
       switch (action.figure()) {
-        case Action::Figure::kNone: break;
-        case Action::Figure::kMeeple: set_figure(action.feature(), FigureKind::kMeeple); break;
-        case Action::Figure::kAbbot: set_figure(action.feature(), FigureKind::kAbbot); break;
-        case Action::Figure::kBack: take_back(action.key()); break;
+        case Action::Figure::kNone:
+          break;
+        case Action::Figure::kMeeple:
+          set_figure(action.feature(), FigureKind::kMeeple);
+          break;
+        case Action::Figure::kAbbot:
+          set_figure(action.feature(), FigureKind::kAbbot);
+          break;
+        case Action::Figure::kBack:
+          take_back(action.key());
+          break;
       }
       end_turn();
       return;
-    case Phase::kOver: return;
+    case Phase::kOver:
+      return;
   }
 }
 
@@ -421,7 +437,8 @@ std::uint64_t GameState::hash() const {
 bool GameState::operator==(const GameState& other) const {
   if (game_ != other.game_ && game_->rules() != other.game_->rules()) return false;
   const auto plain = [](const GameState& s) {
-    return std::tuple(s.phase_, s.player_, s.drawn_, s.laid_, s.discarded_, s.figures_, s.monks_, s.tiles_left_, s.bag_);
+    return std::tuple(s.phase_, s.player_, s.drawn_, s.laid_, s.discarded_, s.figures_, s.monks_, s.tiles_left_,
+                      s.bag_);
   };
   if (plain(*this) != plain(other) || points_ != other.points_) return false;
   if (phase_ == Phase::kFigure && keys_[laid_ - 1u] != other.keys_[laid_ - 1u]) return false;
@@ -437,7 +454,8 @@ bool GameState::operator==(const GameState& other) const {
     std::vector<std::tuple<CellKey, std::uint8_t, std::uint8_t, FigureKind>> out;
     for (int i = 0; i < s.figures_on_board(); ++i) {
       const Figure f = s.figure(i);
-      out.emplace_back(s.keys_[f.tile], s.tile_data(f.tile).same_feature[s.rotations_[f.tile]][f.feature], f.player, f.figure);
+      out.emplace_back(s.keys_[f.tile], s.tile_data(f.tile).same_feature[s.rotations_[f.tile]][f.feature], f.player,
+                       f.figure);
     }
     std::sort(out.begin(), out.end());
     return out;

@@ -7,7 +7,9 @@ namespace carc {
 namespace {
 
 // Side or half-edge masks turned clockwise by `r` quarters.
-std::uint8_t turned_sides(unsigned mask, unsigned r) { return static_cast<std::uint8_t>((mask << r | mask >> (4 - r)) & 0xF); }
+std::uint8_t turned_sides(unsigned mask, unsigned r) {
+  return static_cast<std::uint8_t>((mask << r | mask >> (4 - r)) & 0xF);
+}
 std::uint8_t turned_halves(unsigned mask, unsigned r) {
   return static_cast<std::uint8_t>((mask << 2 * r | mask >> (8 - 2 * r)) & 0xFF);
 }
@@ -18,7 +20,8 @@ std::uint8_t counterpart(const TileType& from, std::size_t f, unsigned r, const 
   for (std::size_t g = 0; g < to.features.size(); ++g) {
     const TileFeature& b = to.features[g];
     if (a.kind != b.kind || (ignore_gardens && a.kind == FeatureKind::kGarden)) continue;
-    if (turned_sides(a.sides, r) == b.sides && turned_halves(a.half_edges, r) == b.half_edges && a.shields == b.shields) {
+    if (turned_sides(a.sides, r) == b.sides && turned_halves(a.half_edges, r) == b.half_edges &&
+        a.shields == b.shields) {
       return static_cast<std::uint8_t>(g);
     }
   }
@@ -35,8 +38,10 @@ bool same_tile(const TileType& from, unsigned r, const TileType& to, bool ignore
   std::size_t matched = 0;
   for (std::size_t f = 0; f < from.features.size(); ++f) {
     feature[f] = counterpart(from, f, r, to, ignore_gardens);
-    if (feature[f] != kNone) ++matched;
-    else if (!(ignore_gardens && from.features[f].kind == FeatureKind::kGarden)) return false;
+    if (feature[f] != kNone)
+      ++matched;
+    else if (!(ignore_gardens && from.features[f].kind == FeatureKind::kGarden))
+      return false;
   }
   const auto gardens = std::count_if(to.features.begin(), to.features.end(),
                                      [](const TileFeature& t) { return t.kind == FeatureKind::kGarden; });
@@ -59,7 +64,8 @@ TileFace make_face(const TileType& type, const TileData& data, unsigned r) {
   for (std::size_t s = 0; s < 4; ++s) face.edges[(s + r) % 4] = type.edges[s];
   for (std::size_t s = 0; s < 4; ++s) {
     const bool is_river = face.edges[s] == EdgeKind::kRiver;
-    face.code_beyond[s] = static_cast<std::uint8_t>(is_river ? 0u : static_cast<unsigned>(face.edges[s]) << 2 * (s ^ 2));
+    face.code_beyond[s] =
+        static_cast<std::uint8_t>(is_river ? 0u : static_cast<unsigned>(face.edges[s]) << 2 * (s ^ 2));
   }
   for (std::size_t l = 0; l < data.lines; ++l) {
     face.sides_of_line[l] = turned_sides(type.features[data.line_feature[l]].sides, r);
@@ -96,9 +102,15 @@ TileData compile(const TileType& type, bool gardens_count) {
         data.local_of_feature[f] = data.fields;
         data.field_feature[data.fields++] = static_cast<std::uint8_t>(f);
         break;
-      case FeatureKind::kMonastery: data.monastery = static_cast<std::int8_t>(f); break;
-      case FeatureKind::kGarden: data.garden = static_cast<std::int8_t>(gardens_count ? static_cast<int>(f) : -1); break;
-      case FeatureKind::kRiver: data.is_river = true; break;
+      case FeatureKind::kMonastery:
+        data.monastery = static_cast<std::int8_t>(f);
+        break;
+      case FeatureKind::kGarden:
+        data.garden = static_cast<std::int8_t>(gardens_count ? static_cast<int>(f) : -1);
+        break;
+      case FeatureKind::kRiver:
+        data.is_river = true;
+        break;
     }
   }
   data.has_twin_lines = roads > 1 || cities > 1;
@@ -137,8 +149,10 @@ TileData compile(const TileType& type, bool gardens_count) {
       const auto matches = [&](std::size_t side, unsigned code) {
         return code == 0 || static_cast<unsigned>(data.faces[r].edges[side]) == code;
       };
-      if (matches(0, nibble & 3) && matches(1, nibble >> 2)) data.fits_low[nibble] |= static_cast<std::uint8_t>(1u << r);
-      if (matches(2, nibble & 3) && matches(3, nibble >> 2)) data.fits_high[nibble] |= static_cast<std::uint8_t>(1u << r);
+      if (matches(0, nibble & 3) && matches(1, nibble >> 2))
+        data.fits_low[nibble] |= static_cast<std::uint8_t>(1u << r);
+      if (matches(2, nibble & 3) && matches(3, nibble >> 2))
+        data.fits_high[nibble] |= static_cast<std::uint8_t>(1u << r);
     }
   }
   return data;
@@ -168,7 +182,8 @@ Game::Game(const Rules& rules) : rules_(rules) {
     --bag_[start_];
   }
   for (const int copies : bag_) tiles_to_draw_ += copies;
-  if (const std::string problem = limit_exceeded(start_, bag_); !problem.empty()) throw TileSetError("tile set: " + problem);
+  if (const std::string problem = limit_exceeded(start_, bag_); !problem.empty())
+    throw TileSetError("tile set: " + problem);
 }
 
 void Game::add_type(const TileType& type, int copies) {
@@ -193,7 +208,8 @@ void Game::add_type(const TileType& type, int copies) {
     throw TileSetError("tile set: found more than " + std::to_string(kMaxTypes) + " tile types in one game");
   }
   named.type = static_cast<TypeId>(tiles_.size());
-  for (std::size_t f = 0; f < type.features.size(); ++f) named.feature[f] = named.feature_back[f] = static_cast<std::uint8_t>(f);
+  for (std::size_t f = 0; f < type.features.size(); ++f)
+    named.feature[f] = named.feature_back[f] = static_cast<std::uint8_t>(f);
   names_.emplace_back(type.id, named);
   tiles_.push_back(compile(type, rules_.abbot));
   bag_[named.type] = static_cast<std::uint8_t>(copies);
@@ -211,7 +227,8 @@ std::string Game::limit_exceeded(TypeId start, const std::array<std::uint8_t, kM
   };
   if (tiles > kMaxTiles) return too_many(tiles, "tiles in one game with the start tile", kMaxTiles);
   if (fields > kMaxFields) return too_many(fields, "fields that could arise", kMaxFields);
-  if (contacts > kMaxContacts) return too_many(contacts, "contacts of a field with a city that could arise", kMaxContacts);
+  if (contacts > kMaxContacts)
+    return too_many(contacts, "contacts of a field with a city that could arise", kMaxContacts);
   return {};
 }
 

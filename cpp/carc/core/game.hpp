@@ -13,17 +13,17 @@
 
 namespace carc {
 
-// A tile type as it lies in one rotation. "Line" = road or city of the tile, numbered 0..3; fields 0..7. The numbers for
-// "none" are chosen so that they can index an array with one entry more, which spares the hot path its branches.
+// A tile type as it lies in one rotation. "Line" = road or city of the tile, numbered 0..3; fields 0..7. The numbers
+// for "none" are chosen so that they can index an array with one entry more, which spares the hot path its branches.
 inline constexpr std::uint8_t kNoLine = 4;
 inline constexpr std::uint8_t kNoField = 8;
 
 struct TileFace {
-  std::array<EdgeKind, 4> edges{};                 // by board side
-  std::array<std::uint8_t, 4> line_of_side{};      // line ending at the side, or kNoLine
-  std::array<std::uint8_t, 8> field_of_half{};     // field at the half-edge, or kNoField
-  std::array<std::uint8_t, 4> sides_of_line{};     // bit s: the line ends at side s
-  std::array<std::uint8_t, 4> code_beyond{};       // what the side adds to the code of the open cell beyond; river: 0
+  std::array<EdgeKind, 4> edges{};              // by board side
+  std::array<std::uint8_t, 4> line_of_side{};   // line ending at the side, or kNoLine
+  std::array<std::uint8_t, 8> field_of_half{};  // field at the half-edge, or kNoField
+  std::array<std::uint8_t, 4> sides_of_line{};  // bit s: the line ends at side s
+  std::array<std::uint8_t, 4> code_beyond{};    // what the side adds to the code of the open cell beyond; river: 0
 };
 
 struct Contact {
@@ -45,21 +45,23 @@ struct TileData {
   std::uint8_t fields = 0;
   std::array<FeatureKind, 4> line_kind{};
   std::array<std::uint8_t, 4> line_shields{};
-  std::array<std::uint8_t, 4> line_feature{};   // index in type->features
+  std::array<std::uint8_t, 4> line_feature{};  // index in type->features
   std::array<std::uint8_t, 8> field_feature{};
   std::array<std::uint8_t, kMaxFeatures> local_of_feature{};  // local number of a road, city or field
   std::vector<Contact> contacts;
-  std::int8_t monastery = -1;     // feature index or -1
-  std::int8_t garden = -1;        // feature index or -1; -1 also while gardens do not count
-  bool has_twin_lines = false;    // several separate roads, or several separate cities
+  std::int8_t monastery = -1;   // feature index or -1
+  std::int8_t garden = -1;      // feature index or -1; -1 also while gardens do not count
+  bool has_twin_lines = false;  // several separate roads, or several separate cities
   bool is_river = false;
   std::uint8_t most_new_fields = 0;  // fields it can add to the board when it is laid beside another tile
-  std::uint8_t period = 4;        // 4, 2 or 1 rotations give different tiles
+  std::uint8_t period = 4;           // 4, 2 or 1 rotations give different tiles
   // Feature f of the tile laid with rotation r is feature same_feature[r][f] of it laid with rotation r % period.
   std::array<std::array<std::uint8_t, kMaxFeatures>, 4> same_feature{};
 
   // Which of `type->features` the figure bit masks of a state speak of: bit f = feature f.
-  std::uint8_t canonical_rotation(unsigned rotation) const { return static_cast<std::uint8_t>(rotation & (period - 1u)); }
+  std::uint8_t canonical_rotation(unsigned rotation) const {
+    return static_cast<std::uint8_t>(rotation & (period - 1u));
+  }
 };
 
 class Game {
@@ -84,7 +86,7 @@ class Game {
   Named require(const std::string& id) const;
   std::string nearest_id(const std::string& id) const;
 
-  TypeId start() const { return start_; }             // the tile that lies before the first turn
+  TypeId start() const { return start_; }  // the tile that lies before the first turn
   std::optional<TypeId> lake() const { return lake_; }
   bool comes_before_lake(TypeId type) const { return tiles_[type].is_river && lake_ != type; }
   const std::array<std::uint8_t, kMaxTypes>& bag() const { return bag_; }  // copies to draw at the start of the game

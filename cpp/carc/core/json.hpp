@@ -58,7 +58,8 @@ const Json& require_key(const Json& object, const std::string& key, const std::s
 
 template <class E>
 int require_int(const Json& value, int low, int high, const std::string& what) {
-  const bool fits = value.is_number_unsigned() ? value.get<std::uint64_t>() <= static_cast<std::uint64_t>(high < 0 ? 0 : high)
+  const bool fits = value.is_number_unsigned()
+                        ? value.get<std::uint64_t>() <= static_cast<std::uint64_t>(high < 0 ? 0 : high)
                     : value.is_number_integer() ? value.get<std::int64_t>() <= high
                                                 : false;
   if (!fits || value.get<std::int64_t>() < low) {

@@ -112,18 +112,23 @@ std::string feature_name(const TileType& tile, unsigned f) {
 std::string action_to_string(const GameState& state, Action action) {
   const Game& game = state.game();
   switch (action.what()) {
-    case Action::What::kDraw: return action.type() < game.types() ? game.tile(action.type()).id : "?";
+    case Action::What::kDraw:
+      return action.type() < game.types() ? game.tile(action.type()).id : "?";
     case Action::What::kPlace: {
       const int drawn = state.drawn_tile();
       return (drawn < 0 ? "?" : game.tile(static_cast<TypeId>(drawn)).id) + "@" + cell_text(action.cell()) + "r" +
              std::to_string(action.rotation());
     }
-    case Action::What::kFigure: break;
+    case Action::What::kFigure:
+      break;
   }
   switch (action.figure()) {
-    case Action::Figure::kNone: return "-";
-    case Action::Figure::kBack: return "back:" + cell_text(action.cell());
-    default: break;
+    case Action::Figure::kNone:
+      return "-";
+    case Action::Figure::kBack:
+      return "back:" + cell_text(action.cell());
+    default:
+      break;
   }
   const std::string prefix = action.figure() == Action::Figure::kAbbot ? "abbot:" : "";
   const int drawn = state.drawn_tile();
@@ -136,10 +141,17 @@ std::string action_to_string(const GameState& state, Action action) {
 Action string_to_action(const GameState& state, std::string_view text) {
   Action action = Action::no_figure();
   switch (state.phase()) {
-    case Phase::kDraw: action = read_draw(state, text); break;
-    case Phase::kPlace: action = read_placement(state, text); break;
-    case Phase::kFigure: action = read_figure(state, text); break;
-    case Phase::kOver: throw IllegalAction("found " + quote(std::string(text)) + ", expected no action: the game is over");
+    case Phase::kDraw:
+      action = read_draw(state, text);
+      break;
+    case Phase::kPlace:
+      action = read_placement(state, text);
+      break;
+    case Phase::kFigure:
+      action = read_figure(state, text);
+      break;
+    case Phase::kOver:
+      throw IllegalAction("found " + quote(std::string(text)) + ", expected no action: the game is over");
   }
   if (!state.is_legal(action)) throw IllegalAction(illegal_action_message(state, action));
   return action;
@@ -152,7 +164,8 @@ std::string illegal_action_message(const GameState& state, Action action) {
   const int n = state.num_legal_actions();
   if (n == 0) return message + "no action: the game is over";
   message += "one of " + std::to_string(n) + " legal actions: ";
-  for (int i = 0; i < n && i < kMostShown; ++i) message += (i ? " " : "") + action_to_string(state, state.legal_action(i));
+  for (int i = 0; i < n && i < kMostShown; ++i)
+    message += (i ? " " : "") + action_to_string(state, state.legal_action(i));
   return message + (n > kMostShown ? " ..." : "");
 }
 

@@ -20,9 +20,9 @@ std::string feature_name(const TileType& tile, unsigned f);
 
 std::string action_to_string(const GameState& state, Action action);
 
-// Reads an action for the state's phase. Any side or half-edge of a feature names it; a placement may name any of several
-// rotations that give the same tile. Throws NotationError for text that is no action, IllegalAction for one that is not
-// legal now.
+// Reads an action for the state's phase. Any side or half-edge of a feature names it; a placement may name any of
+// several rotations that give the same tile. Throws NotationError for text that is no action, IllegalAction for one
+// that is not legal now.
 Action string_to_action(const GameState& state, std::string_view text);
 
 // "C", the tile ids with their nearest match, or NotationError.

@@ -8,7 +8,8 @@ std::uint64_t perft(const GameState& state, const Deck& deck, int turns, std::si
   if (turns <= 0 || state.is_terminal()) return 1;
   GameState drawn = state;
   while (drawn.phase() == Phase::kDraw) {
-    if (next >= deck.size()) throw DeckError("perft: the deck has " + std::to_string(deck.size()) + " tiles, expected more");
+    if (next >= deck.size())
+      throw DeckError("perft: the deck has " + std::to_string(deck.size()) + " tiles, expected more");
     drawn.apply_checked(Action::draw(deck.order()[next++]));
   }
   if (drawn.is_terminal()) return 1;

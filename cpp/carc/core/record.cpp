@@ -54,7 +54,8 @@ std::string checksum(const Json& json) {
   Json copy = json;
   copy.erase("checksum");
   std::array<char, 16> text{};
-  std::snprintf(text.data(), text.size(), "crc32:%08x", crc32(copy.dump(-1, ' ', true, Json::error_handler_t::replace)));
+  std::snprintf(text.data(), text.size(), "crc32:%08x",
+                crc32(copy.dump(-1, ' ', true, Json::error_handler_t::replace)));
   return text.data();
 }
 
@@ -62,9 +63,11 @@ void check_envelope(const Json& json, const std::string& format, int version) {
   const std::string found = require_string<RecordError>(require_key<RecordError>(json, "format", "document"), "format");
   if (found != format) throw RecordError("format: found " + quote(found) + ", expected '" + format + "'");
   require_int<RecordError>(require_key<RecordError>(json, "version", "document"), version, version, "version");
-  const std::string stated = require_string<RecordError>(require_key<RecordError>(json, "checksum", "document"), "checksum");
+  const std::string stated =
+      require_string<RecordError>(require_key<RecordError>(json, "checksum", "document"), "checksum");
   if (const std::string expected = checksum(json); stated != expected) {
-    throw RecordError("checksum: found " + quote(stated) + ", expected '" + expected + "': the document was changed or damaged");
+    throw RecordError("checksum: found " + quote(stated) + ", expected '" + expected +
+                      "': the document was changed or damaged");
   }
 }
 
@@ -94,7 +97,8 @@ GameRecord::GameRecord(std::shared_ptr<const Game> game, const GameState& initia
     : game_(std::move(game)), initial_(initial), current_(initial) {
   if (initial.laid_tiles() != 1 || initial.discarded_tiles() != 0 || initial.drawn_tile() >= 0) {
     throw RecordError("record: found a state with " + std::to_string(initial.laid_tiles()) + " tiles laid in phase " +
-                      kPhaseNames[static_cast<std::size_t>(initial.phase())] + ", expected a new game before its first draw");
+                      kPhaseNames[static_cast<std::size_t>(initial.phase())] +
+                      ", expected a new game before its first draw");
   }
 }
 
@@ -126,7 +130,8 @@ std::string GameRecord::to_json(bool details) const {
   if (initial_.bag() != game_->bag()) {
     OrderedJson bag = OrderedJson::object();
     for (int t = 0; t < game_->types(); ++t) {
-      if (const int copies = initial_.tiles_left(static_cast<TypeId>(t))) bag[game_->tile(static_cast<TypeId>(t)).id] = copies;
+      if (const int copies = initial_.tiles_left(static_cast<TypeId>(t)))
+        bag[game_->tile(static_cast<TypeId>(t)).id] = copies;
     }
     out["bag"] = bag;
   }
@@ -138,8 +143,10 @@ std::string GameRecord::to_json(bool details) const {
         const std::string id = game_->tile(action.type()).id;
         const int player = state.turn_player();
         state.apply_checked(action);
-        if (state.drawn_tile() >= 0) turns.push_back({{"player", player}, {"tile", id}});
-        else turns.push_back({{"tile", id}, {"discarded", true}});
+        if (state.drawn_tile() >= 0)
+          turns.push_back({{"player", player}, {"tile", id}});
+        else
+          turns.push_back({{"tile", id}, {"discarded", true}});
         break;
       }
       case Action::What::kPlace: {
@@ -152,7 +159,8 @@ std::string GameRecord::to_json(bool details) const {
         if (details) {
           turn["n_raw"] = raw;
           turn["spots"] = OrderedJson::array();
-          for (int i = 1; i < state.num_legal_actions(); ++i) turn["spots"].push_back(spot_json(state, state.legal_action(i)));
+          for (int i = 1; i < state.num_legal_actions(); ++i)
+            turn["spots"].push_back(spot_json(state, state.legal_action(i)));
         }
         break;
       }
@@ -172,7 +180,8 @@ std::string GameRecord::to_json(bool details) const {
     OrderedJson scores = OrderedJson::array(), fields = OrderedJson::array();
     for (int p = 0; p < rules.players; ++p) {
       scores.push_back(state.score(p));
-      fields.push_back(state.points().by_kind[static_cast<std::size_t>(FeatureKind::kField)][static_cast<std::size_t>(p)]);
+      fields.push_back(
+          state.points().by_kind[static_cast<std::size_t>(FeatureKind::kField)][static_cast<std::size_t>(p)]);
     }
     out["final"] = {{"scores", scores}, {"from_fields", fields}};
   }
@@ -195,8 +204,8 @@ std::string GameRecord::to_text() const {
   const LaidTile first = initial_.laid_tile(0);
   const bool usual_start = first.type == game_->start() && first.cell == Cell{0, 0} && first.rotation == 0;
   if (!usual_start) {
-    out += "start " + game_->tile(first.type).id + "@" + std::to_string(first.cell.x) + "," + std::to_string(first.cell.y) +
-           "r" + std::to_string(first.rotation) + "\n";
+    out += "start " + game_->tile(first.type).id + "@" + std::to_string(first.cell.x) + "," +
+           std::to_string(first.cell.y) + "r" + std::to_string(first.rotation) + "\n";
   }
   if (initial_.turn_player() != 0) out += "first_player " + std::to_string(initial_.turn_player()) + "\n";
   GameState state = initial_;
@@ -225,7 +234,8 @@ struct TextLine {
 
 std::vector<TextLine> split_lines(std::string_view text) {
   constexpr std::size_t kLongest = 1 << 16;
-  if (text.size() > kLongest) throw RecordError("moves: found " + std::to_string(text.size()) + " bytes, expected at most 65536");
+  if (text.size() > kLongest)
+    throw RecordError("moves: found " + std::to_string(text.size()) + " bytes, expected at most 65536");
   std::vector<TextLine> lines;
   std::istringstream stream{std::string(text)};
   std::string line;
@@ -247,7 +257,8 @@ Start read_start(const Game& game, const std::string& word) {
     throw NotationError("start: found " + quote(word) + ", expected a tile such as R01@0,0r3");
   }
   return {game.require<NotationError>(word.substr(0, at)).type,
-          {static_cast<std::int16_t>(x), static_cast<std::int16_t>(y)}, static_cast<std::uint8_t>(rotation)};
+          {static_cast<std::int16_t>(x), static_cast<std::int16_t>(y)},
+          static_cast<std::uint8_t>(rotation)};
 }
 
 }  // namespace
@@ -259,20 +270,26 @@ GameRecord GameRecord::from_text(std::string_view text, std::shared_ptr<const Ga
   std::size_t next = 0;
   for (; next < lines.size() && lines[next].words.size() == 2; ++next) {
     const auto& words = lines[next].words;
-    if (words[0] == "start") start = read_start(*game, words[1]);
-    else if (words[0] == "first_player" && words[1].size() == 1 && words[1][0] >= '0' && words[1][0] <= '4') first_player = words[1][0] - '0';
-    else break;
+    if (words[0] == "start")
+      start = read_start(*game, words[1]);
+    else if (words[0] == "first_player" && words[1].size() == 1 && words[1][0] >= '0' && words[1][0] <= '4')
+      first_player = words[1][0] - '0';
+    else
+      break;
   }
   GameRecord record(game, GameState(*game, start, game->bag(), first_player));
   const GameState& state = record.state();
   for (; next < lines.size(); ++next) {
     const auto& [number, words] = lines[next];
     try {
-      if (words.size() > 2) throw NotationError("found " + std::to_string(words.size()) + " words, expected a placement and a figure");
+      if (words.size() > 2)
+        throw NotationError("found " + std::to_string(words.size()) + " words, expected a placement and a figure");
       const bool is_discard = words[0].ends_with('!');
-      record.apply(string_to_action(state, words[0].substr(0, std::min(words[0].find('@'), words[0].size() - is_discard))));
+      record.apply(
+          string_to_action(state, words[0].substr(0, std::min(words[0].find('@'), words[0].size() - is_discard))));
       if (is_discard != (state.drawn_tile() < 0)) {
-        throw IllegalAction("found " + quote(words[0]) + ", but that tile " + (is_discard ? "can be laid" : "fits nowhere and is discarded"));
+        throw IllegalAction("found " + quote(words[0]) + ", but that tile " +
+                            (is_discard ? "can be laid" : "fits nowhere and is discarded"));
       }
       if (words[0].find('@') != std::string::npos) record.apply(string_to_action(state, words[0]));
       if (words.size() == 2) record.apply(string_to_action(state, words[1]));

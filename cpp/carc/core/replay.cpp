@@ -14,12 +14,14 @@ Rules golden_rules(const Json& json) {
   if (json.contains("rules")) {
     Rules rules = Rules::from_json(json["rules"]);
     if (json.contains("players") && json["players"] != rules.players) {
-      throw RecordError("players: found " + shown(json["players"]) + ", expected " + std::to_string(rules.players) + " as in the rules");
+      throw RecordError("players: found " + shown(json["players"]) + ", expected " + std::to_string(rules.players) +
+                        " as in the rules");
     }
     return rules;
   }
   Rules rules;
-  rules.players = require_int<RecordError>(require_key<RecordError>(json, "players", "game"), kMinPlayers, kMaxPlayers, "players");
+  rules.players =
+      require_int<RecordError>(require_key<RecordError>(json, "players", "game"), kMinPlayers, kMaxPlayers, "players");
   if (json.contains("river") && require_bool<RecordError>(json["river"], "river")) rules.river = River::k2014;
   if (json.contains("abbots")) rules.abbot = require_bool<RecordError>(json["abbots"], "abbots");
   return rules;
@@ -29,12 +31,16 @@ Start read_start(const Game& game, const Json& json) {
   Start start{game.start()};
   if (!json.contains("start")) return start;
   const Json& s = require_object<RecordError>(json["start"], "start");
-  start.type = game.require<RecordError>(require_string<RecordError>(require_key<RecordError>(s, "tile", "start"), "start tile")).type;
+  start.type =
+      game.require<RecordError>(require_string<RecordError>(require_key<RecordError>(s, "tile", "start"), "start tile"))
+          .type;
   const auto coordinate = [&](const char* key) {
-    return static_cast<std::int16_t>(require_int<RecordError>(require_key<RecordError>(s, key, "start"), -40, 40, std::string("start ") + key));
+    return static_cast<std::int16_t>(
+        require_int<RecordError>(require_key<RecordError>(s, key, "start"), -40, 40, std::string("start ") + key));
   };
   start.cell = {coordinate("x"), coordinate("y")};
-  start.rotation = static_cast<std::uint8_t>(require_int<RecordError>(require_key<RecordError>(s, "rot", "start"), 0, 3, "start rot"));
+  start.rotation = static_cast<std::uint8_t>(
+      require_int<RecordError>(require_key<RecordError>(s, "rot", "start"), 0, 3, "start rot"));
   return start;
 }
 
@@ -42,7 +48,8 @@ std::array<std::uint8_t, kMaxTypes> read_bag(const Game& game, const Json& json)
   if (!json.contains("bag")) return game.bag();
   std::array<std::uint8_t, kMaxTypes> bag{};
   for (const auto& [id, copies] : require_object<RecordError>(json["bag"], "bag").items()) {
-    bag[game.require<RecordError>(id).type] = static_cast<std::uint8_t>(require_int<RecordError>(copies, 0, kMaxTiles, "bag " + quote(id)));
+    bag[game.require<RecordError>(id).type] =
+        static_cast<std::uint8_t>(require_int<RecordError>(copies, 0, kMaxTiles, "bag " + quote(id)));
   }
   return bag;
 }
@@ -76,23 +83,28 @@ class Replayer {
   bool draw(const Json& turn) {
     ++findings_.turns;
     if (state().is_terminal()) throw RecordError(where_ + "found another turn, expected none: the game is over");
-    const std::string id = require_string<RecordError>(require_key<RecordError>(turn, "tile", where_ + "turn"), where_ + "tile");
+    const std::string id =
+        require_string<RecordError>(require_key<RecordError>(turn, "tile", where_ + "turn"), where_ + "tile");
     named_ = state().game().require<RecordError>(id);
     if (turn.contains("player")) compare("player", turn["player"], state().turn_player());
     apply(Action::draw(named_.type));
-    const bool says_discarded = turn.contains("discarded") && require_bool<RecordError>(turn["discarded"], where_ + "discarded");
+    const bool says_discarded =
+        turn.contains("discarded") && require_bool<RecordError>(turn["discarded"], where_ + "discarded");
     ++findings_.values;
     if (says_discarded != (state().drawn_tile() < 0)) {
-      throw RecordError(where_ + "found tile " + id + (says_discarded ? " discarded, but it can be laid" : " laid, but it fits nowhere"));
+      throw RecordError(where_ + "found tile " + id +
+                        (says_discarded ? " discarded, but it can be laid" : " laid, but it fits nowhere"));
     }
     return !says_discarded;
   }
 
   void place(const Json& turn) {
     const int x = coordinate(turn, "x"), y = coordinate(turn, "y");
-    const int rotation = require_int<RecordError>(require_key<RecordError>(turn, "rot", where_ + "turn"), 0, 3, where_ + "rot");
+    const int rotation =
+        require_int<RecordError>(require_key<RecordError>(turn, "rot", where_ + "turn"), 0, 3, where_ + "rot");
     if (turn.contains("n_raw")) compare("n_raw", turn["n_raw"], raw_placements(named_.type));
-    apply(Action::place(cell_key({static_cast<std::int16_t>(x), static_cast<std::int16_t>(y)}), static_cast<unsigned>(rotation)));
+    apply(Action::place(cell_key({static_cast<std::int16_t>(x), static_cast<std::int16_t>(y)}),
+                        static_cast<unsigned>(rotation)));
     if (turn.contains("spots")) compare("spots", sorted(turn["spots"]), spots());
   }
 
@@ -100,7 +112,9 @@ class Replayer {
     return state().placements(type).count() * 4 / state().game().tile(type).period;
   }
 
-  void figure(const Json& turn) { apply(turn.contains("return_abbot") ? returned_abbot(turn) : read_figure(turn["meeple"])); }
+  void figure(const Json& turn) {
+    apply(turn.contains("return_abbot") ? returned_abbot(turn) : read_figure(turn["meeple"]));
+  }
 
   void compare_values(const Json& turn) {
     for (const char* key : {"scores", "meeples", "abbots"}) {
@@ -115,14 +129,17 @@ class Replayer {
     if (meeple.contains("return")) {
       const Json& cell = require_array<RecordError>(meeple["return"], where_ + "return");
       if (cell.size() != 2) throw RecordError(where_ + "return: found " + shown(cell) + ", expected [x, y]");
-      const auto part = [&](std::size_t i) { return static_cast<std::int16_t>(require_int<RecordError>(cell[i], -128, 127, where_ + "return")); };
+      const auto part = [&](std::size_t i) {
+        return static_cast<std::int16_t>(require_int<RecordError>(cell[i], -128, 127, where_ + "return"));
+      };
       return Action::back(cell_key({part(0), part(1)}));
     }
     bool is_abbot = false;
     for (const char* key : {"who", "figure"}) {
       if (!meeple.contains(key)) continue;
       const std::string who = require_string<RecordError>(meeple[key], where_ + key);
-      if (who != "abbot" && who != "normal") throw RecordError(where_ + key + ": found " + quote(who) + ", expected normal or abbot");
+      if (who != "abbot" && who != "normal")
+        throw RecordError(where_ + key + ": found " + quote(who) + ", expected normal or abbot");
       is_abbot = who == "abbot";
     }
     const unsigned feature = read_feature(meeple);
@@ -131,7 +148,8 @@ class Replayer {
 
   // The only way to take the abbot back, or an illegal action where there is none.
   Action returned_abbot(const Json& turn) {
-    if (!require_bool<RecordError>(turn["return_abbot"], where_ + "return_abbot")) return read_figure(turn.value("meeple", Json()));
+    if (!require_bool<RecordError>(turn["return_abbot"], where_ + "return_abbot"))
+      return read_figure(turn.value("meeple", Json()));
     for (int i = 0; i < state().num_legal_actions(); ++i) {
       const Action a = state().legal_action(i);
       if (a.figure() == Action::Figure::kBack && takes_abbot(state(), a)) return a;
@@ -141,7 +159,9 @@ class Replayer {
   Json values(const std::string& key) const {
     Json out = Json::array();
     for (int p = 0; p < state().players(); ++p) {
-      out.push_back(key == "scores" ? state().score(p) - state().final_count().total(p) : key == "meeples" ? state().meeples(p) : state().abbots(p));
+      out.push_back(key == "scores"    ? state().score(p) - state().final_count().total(p)
+                    : key == "meeples" ? state().meeples(p)
+                                       : state().abbots(p));
     }
     return out;
   }
@@ -153,7 +173,8 @@ class Replayer {
     for (int p = 0; p < state().players(); ++p) {
       constexpr auto kField = static_cast<std::size_t>(FeatureKind::kField);
       const auto q = static_cast<std::size_t>(p);
-      out.push_back(fields_only ? state().points().by_kind[kField][q] + extra.by_kind[kField][q] : state().score(p) + extra.total(p));
+      out.push_back(fields_only ? state().points().by_kind[kField][q] + extra.by_kind[kField][q]
+                                : state().score(p) + extra.total(p));
     }
     return out;
   }
@@ -168,7 +189,8 @@ class Replayer {
 
   // A feature by its index in the named tile's list ("feature") or by its edges or half-edges.
   unsigned read_feature(const Json& meeple) {
-    const std::string kind = require_string<RecordError>(require_key<RecordError>(meeple, "kind", where_ + "meeple"), where_ + "kind");
+    const std::string kind =
+        require_string<RecordError>(require_key<RecordError>(meeple, "kind", where_ + "meeple"), where_ + "kind");
     const TileType& tile = *state().game().tile(named_.type).type;
     const auto is_kind = [&](std::size_t f) {
       return f < tile.features.size() && kind == kFeatureKindNames[static_cast<std::size_t>(tile.features[f].kind)];
@@ -176,13 +198,16 @@ class Replayer {
     if (meeple.contains("feature")) {
       const int index = require_int<RecordError>(meeple["feature"], 0, kMaxFeatures - 1, where_ + "feature");
       const std::uint8_t f = named_.feature[static_cast<std::size_t>(index)];
-      if (!is_kind(f)) throw RecordError(where_ + "meeple: found feature " + std::to_string(index) + " as " + quote(kind) + ", which it is not on this tile");
+      if (!is_kind(f))
+        throw RecordError(where_ + "meeple: found feature " + std::to_string(index) + " as " + quote(kind) +
+                          ", which it is not on this tile");
       return f;
     }
     unsigned sides = 0, halves = 0;
     if (meeple.contains("edges")) {
       for (const Json& side : require_array<RecordError>(meeple["edges"], where_ + "edges")) {
-        for (std::size_t s = 0; s < 4; ++s) sides |= static_cast<unsigned>(side == std::string(1, kSideLetters[s])) << s;
+        for (std::size_t s = 0; s < 4; ++s)
+          sides |= static_cast<unsigned>(side == std::string(1, kSideLetters[s])) << s;
       }
     }
     if (meeple.contains("half_edges")) {
@@ -191,14 +216,16 @@ class Replayer {
       }
     }
     for (std::size_t f = 0; f < tile.features.size(); ++f) {
-      if (is_kind(f) && tile.features[f].sides == sides && tile.features[f].half_edges == halves) return static_cast<unsigned>(f);
+      if (is_kind(f) && tile.features[f].sides == sides && tile.features[f].half_edges == halves)
+        return static_cast<unsigned>(f);
     }
     throw RecordError(where_ + "meeple: found " + shown(meeple) + ", which names no feature of tile " + tile.id);
   }
 
   static Json sorted(const Json& list) {
     Json out = list;
-    if (out.is_array()) std::sort(out.begin(), out.end(), [](const Json& a, const Json& b) { return a.dump() < b.dump(); });
+    if (out.is_array())
+      std::sort(out.begin(), out.end(), [](const Json& a, const Json& b) { return a.dump() < b.dump(); });
     return out;
   }
 
@@ -220,7 +247,8 @@ class Replayer {
 void compare_final(Replayer& replayer, const Json& final) {
   require_object<RecordError>(final, replayer.where() + "final");
   if (final.contains("scores")) replayer.compare("final scores", final["scores"], replayer.final_values(false));
-  if (final.contains("from_fields")) replayer.compare("final from_fields", final["from_fields"], replayer.final_values(true));
+  if (final.contains("from_fields"))
+    replayer.compare("final from_fields", final["from_fields"], replayer.final_values(true));
   if (!final.contains("winners")) return;
   const Json scores = replayer.final_values(false);
   Json winners = Json::array();
@@ -234,18 +262,23 @@ void compare_final(Replayer& replayer, const Json& final) {
 
 Rules case_rules(const Json& json, const Json& options) {
   Rules rules;
-  rules.players = require_int<RecordError>(require_key<RecordError>(json, "players", "case"), kMinPlayers, kMaxPlayers, "players");
+  rules.players =
+      require_int<RecordError>(require_key<RecordError>(json, "players", "case"), kMinPlayers, kMaxPlayers, "players");
   if (json.contains("river") && require_bool<RecordError>(json["river"], "river")) {
     const Json set = json.value("river_set", Json("river"));
-    if (set != "river" && set != "river_c2") throw RecordError("river_set: found " + shown(set) + ", expected river or river_c2");
+    if (set != "river" && set != "river_c2")
+      throw RecordError("river_set: found " + shown(set) + ", expected river or river_c2");
     rules.river = set == "river" ? River::k2021 : River::k2014;
   }
   for (const auto& [key, value] : require_object<RecordError>(options, "rules").items()) {
     if (key == "two_tile_city") {
-      if (value != "half" && value != "full") throw RecordError("two_tile_city: found " + shown(value) + ", expected half or full");
+      if (value != "half" && value != "full")
+        throw RecordError("two_tile_city: found " + shown(value) + ", expected half or full");
       rules.small_city = value == "half" ? 2 : 4;
     } else if (key == "farm_scoring") {
-      rules.set("field_scoring", value == "first_edition" ? Json("city_2000") : value == "current" ? Json("field") : value);
+      rules.set("field_scoring", value == "first_edition" ? Json("city_2000")
+                                 : value == "current"     ? Json("field")
+                                                          : value);
     } else {
       rules.set(key, value);
     }
@@ -258,7 +291,8 @@ std::array<std::uint8_t, kMaxTypes> case_bag(const Game& game, const Json& turns
   auto bag = game.bag();
   std::set<std::string> laid;
   for (const Json& turn : turns) {
-    if (turn.is_object() && turn.contains("tile") && turn["tile"].is_string()) laid.insert(turn["tile"].get<std::string>());
+    if (turn.is_object() && turn.contains("tile") && turn["tile"].is_string())
+      laid.insert(turn["tile"].get<std::string>());
   }
   ignored = 0;
   for (int t = 0; t < game.types(); ++t) {
@@ -283,16 +317,20 @@ std::vector<Json> expected_at(const Json& expect, const char* key, const char* t
 void ask_before(Replayer& r, const Json& expect, std::size_t turn, int ignored) {
   const GameState& state = r.state();
   const auto type_of = [&](const Json& e) {
-    return state.game().require<RecordError>(require_string<RecordError>(require_key<RecordError>(e, "tile", "question"), "tile")).type;
+    return state.game()
+        .require<RecordError>(require_string<RecordError>(require_key<RecordError>(e, "tile", "question"), "tile"))
+        .type;
   };
   for (const Json& e : expected_at(expect, "placeable", "before_turn", turn)) {
     r.compare("placeable " + shown(e["tile"]), e.at("n_raw"), r.raw_placements(type_of(e)));
   }
   for (const Json& e : expected_at(expect, "placement", "before_turn", turn)) {
-    const int x = require_int<RecordError>(e.at("x"), -128, 127, "x"), y = require_int<RecordError>(e.at("y"), -128, 127, "y");
+    const int x = require_int<RecordError>(e.at("x"), -128, 127, "x"),
+              y = require_int<RecordError>(e.at("y"), -128, 127, "y");
     const int rotation = require_int<RecordError>(e.at("rot"), 0, 3, "rot");
     const CellKey key = cell_key({static_cast<std::int16_t>(x), static_cast<std::int16_t>(y)});
-    r.compare("placement " + shown(e), e.at("legal"), state.can_place(type_of(e), key, static_cast<unsigned>(rotation)));
+    r.compare("placement " + shown(e), e.at("legal"),
+              state.can_place(type_of(e), key, static_cast<unsigned>(rotation)));
   }
   for (const Json& e : expected_at(expect, "deck", "before_turn", turn)) {
     r.compare("deck left", e.at("left"), state.tiles_left() + ignored);
@@ -323,18 +361,22 @@ void ask_figure(Replayer& r, const Json& expect, std::size_t turn) {
   }
 }
 
-void replay_variant(const Json& json, const Json& options, const Json& expect, const std::string& name, Findings& findings) {
+void replay_variant(const Json& json, const Json& options, const Json& expect, const std::string& name,
+                    Findings& findings) {
   require_object<RecordError>(expect, "expect");
   const auto game = Game::create(case_rules(json, options));
   const Json& turns = require_array<RecordError>(require_key<RecordError>(json, "turns", "case"), "turns");
   int ignored = 0;
   const auto bag = case_bag(*game, turns, ignored);
-  const int first = json.contains("first_player") ? require_int<RecordError>(json["first_player"], 0, kMaxPlayers - 1, "first_player") : 0;
+  const int first = json.contains("first_player")
+                        ? require_int<RecordError>(json["first_player"], 0, kMaxPlayers - 1, "first_player")
+                        : 0;
   Replayer r(game, GameState(*game, read_start(*game, json), bag, first), findings);
   for (const char* key : {"after", "meeple", "abbot_return"}) {  // questions about turns that do not exist
     if (!expect.contains(key)) continue;
     for (const Json& e : require_array<RecordError>(expect[key], key)) {
-      require_int<RecordError>(require_key<RecordError>(e, "turn", key), 0, static_cast<int>(turns.size()) - 1, std::string(key) + " turn");
+      require_int<RecordError>(require_key<RecordError>(e, "turn", key), 0, static_cast<int>(turns.size()) - 1,
+                               std::string(key) + " turn");
     }
   }
   for (std::size_t t = 0; t <= turns.size(); ++t) {
@@ -358,16 +400,21 @@ void replay_variant(const Json& json, const Json& options, const Json& expect, c
 GameRecord replay_game(const Json& json, Findings& findings) {
   require_object<RecordError>(json, "game");
   const auto game = Game::create(golden_rules(json));
-  const int first = json.contains("first_player") ? require_int<RecordError>(json["first_player"], 0, game->rules().players - 1, "first_player") : 0;
+  const int first = json.contains("first_player")
+                        ? require_int<RecordError>(json["first_player"], 0, game->rules().players - 1, "first_player")
+                        : 0;
   Replayer r(game, GameState(*game, read_start(*game, json), read_bag(*game, json), first), findings);
   if (json.contains("agents")) {
-    for (const Json& a : require_array<RecordError>(json["agents"], "agents")) r.record.agents.push_back(require_string<RecordError>(a, "agents"));
+    for (const Json& a : require_array<RecordError>(json["agents"], "agents"))
+      r.record.agents.push_back(require_string<RecordError>(a, "agents"));
     if (r.record.agents.size() != static_cast<std::size_t>(game->rules().players)) {
-      throw RecordError("agents: found " + std::to_string(r.record.agents.size()) + " names, expected " + std::to_string(game->rules().players));
+      throw RecordError("agents: found " + std::to_string(r.record.agents.size()) + " names, expected " +
+                        std::to_string(game->rules().players));
     }
   }
   if (json.contains("seed")) {
-    if (!json["seed"].is_number_unsigned()) throw RecordError("seed: found " + shown(json["seed"]) + ", expected an integer from 0 to 2^64 - 1");
+    if (!json["seed"].is_number_unsigned())
+      throw RecordError("seed: found " + shown(json["seed"]) + ", expected an integer from 0 to 2^64 - 1");
     r.record.seed = json["seed"].get<std::uint64_t>();
   }
   const Json& turns = require_array<RecordError>(require_key<RecordError>(json, "turns", "game"), "turns");
@@ -389,7 +436,8 @@ GameRecord replay_game(const Json& json, Findings& findings) {
   r.at("");
   if (json.contains("final") && !json["final"].is_null()) {
     if (!r.state().is_terminal()) {
-      r.note("final: found a final count, but the game is not over: " + std::to_string(r.state().tiles_left()) + " tiles are left");
+      r.note("final: found a final count, but the game is not over: " + std::to_string(r.state().tiles_left()) +
+             " tiles are left");
     }
     compare_final(r, json["final"]);
   }
@@ -405,7 +453,8 @@ void replay_case(const Json& json, Findings& findings) {
   for (const Json& variant : require_array<RecordError>(json["variants"], "variants")) {
     Json merged = options;
     merged.update(require_object<RecordError>(require_key<RecordError>(variant, "rules", "variant"), "variant rules"));
-    replay_variant(json, merged, require_key<RecordError>(variant, "expect", "variant"), "variant " + shown(variant["rules"]) + ": ", findings);
+    replay_variant(json, merged, require_key<RecordError>(variant, "expect", "variant"),
+                   "variant " + shown(variant["rules"]) + ": ", findings);
   }
 }
 
@@ -414,8 +463,10 @@ Findings verify_document(std::string_view text) {
   try {
     const Json json = parse_json<RecordError>(text, "document");
     if (json.is_object() && json.contains("format")) check_envelope(json, "carc-record", 1);
-    if (json.is_object() && json.contains("expect")) replay_case(json, findings);
-    else replay_game(json, findings);
+    if (json.is_object() && json.contains("expect"))
+      replay_case(json, findings);
+    else
+      replay_game(json, findings);
     if (findings.values == 0) findings.differences.push_back("found no value to compare, expected at least one");
   } catch (const Error& e) {
     findings.differences.push_back(e.what());

@@ -49,7 +49,8 @@ const std::vector<RulesOption>& rules_options() {
       {"players", {"2", "3", "4", "5"}, "number of players"},
       {"farmers", {"true", "false"}, "whether figures may be set on fields"},
       {"field_scoring", as_json(kFieldScoringNames),
-       "field: 3 a completed city to the majority of each field; city_2000: 4 a completed city to the majority over all "
+       "field: 3 a completed city to the majority of each field; city_2000: 4 a completed city to the majority over "
+       "all "
        "its fields; transitional: as field, but a city pays the same player once"},
       {"small_city", {"4", "2"}, "points of a completed city of two tiles (2: 1 a tile and 1 a shield)"},
       {"river", as_json(kRiverNames), "river tiles of the current box (2021) or of the second edition (2014)"},
@@ -93,10 +94,12 @@ void Rules::validate() const {
   }
   if (!tiles) throw RulesError("tiles: found no tile set, expected one");
   if (river == River::k2021 && tiles->river_2021.empty()) {
-    throw RulesError("river: found \"2021\", expected \"off\": the tile set " + quote(tiles->name) + " has no list 'river'");
+    throw RulesError("river: found \"2021\", expected \"off\": the tile set " + quote(tiles->name) +
+                     " has no list 'river'");
   }
   if (river == River::k2014 && tiles->river_2014.empty()) {
-    throw RulesError("river: found \"2014\", expected \"off\": the tile set " + quote(tiles->name) + " has no list 'river_c2'");
+    throw RulesError("river: found \"2014\", expected \"off\": the tile set " + quote(tiles->name) +
+                     " has no list 'river_c2'");
   }
 }
 
@@ -119,7 +122,8 @@ void Rules::set(const std::string& name, const Json& raw) {
     }
     return;
   }
-  if (std::find(option->values.begin(), option->values.end(), value.dump(-1, ' ', true, Json::error_handler_t::replace)) == option->values.end()) {
+  if (std::find(option->values.begin(), option->values.end(),
+                value.dump(-1, ' ', true, Json::error_handler_t::replace)) == option->values.end()) {
     throw RulesError(name + ": found " + shown(raw) + ", expected one of " + allowed_values(*option));
   }
   if (name == "players") players = value.get<int>();

@@ -1,4 +1,4 @@
-// Laying tiles: open cells, joining and merging of features, the river, and which placements are legal.
+// Laying tiles: the list of open cells, joining and merging of features.
 #include "carc/core/state.hpp"
 
 #include <algorithm>
@@ -26,33 +26,6 @@ bool differ(std::uint8_t a, std::uint8_t b) { return (a != kNone) & (b != kNone)
 // Half-edge of the neighbour beyond side `s` that touches our half-edge 2 s (its other half touches 2 s + 1).
 constexpr std::size_t facing_half(std::size_t s) { return 2 * (s ^ 2) + 1; }
 
-#if defined(__AVX2__)
-// Looks up the fitting rotations of 32 open cells at once by both nibbles of their codes.
-class FitTables {
- public:
-  explicit FitTables(const TileData& tile) : low_(load(tile.fits_low)), high_(load(tile.fits_high)) {}
-
-  // One byte a cell: bit r = the tile fits with rotation r.
-  __m256i fits(const std::uint8_t* codes_of_32_cells) const {
-    const __m256i codes = _mm256_load_si256(reinterpret_cast<const __m256i*>(codes_of_32_cells));
-    const __m256i nibble = _mm256_set1_epi8(0x0F);
-    const __m256i by_low = _mm256_shuffle_epi8(low_, _mm256_and_si256(codes, nibble));
-    const __m256i by_high = _mm256_shuffle_epi8(high_, _mm256_and_si256(_mm256_srli_epi16(codes, 4), nibble));
-    const __m256i blocked = _mm256_cmpeq_epi8(codes, _mm256_setzero_si256());
-    return _mm256_andnot_si256(blocked, _mm256_and_si256(by_low, by_high));
-  }
-
- private:
-  static __m256i load(const std::array<std::uint8_t, 16>& table) {
-    return _mm256_broadcastsi128_si256(_mm_load_si128(reinterpret_cast<const __m128i*>(table.data())));
-  }
-
-  __m256i low_, high_;
-};
-#else
-unsigned fits(const TileData& tile, std::uint8_t code) { return code ? tile.fits_low[code & 15] & tile.fits_high[code >> 4] : 0u; }
-#endif
-
 }  // namespace
 
 // --- Making ---------------------------------------------------------------------------------------------------------
@@ -61,23 +34,29 @@ GameState::GameState(const Game& game, Start start, const std::array<std::uint8_
     : game_(&game), bag_(bag) {
   constexpr int kFarthestStart = 40;  // leaves room for 84 tiles in a row in every direction
   if (start.type >= game.types()) {
-    throw RecordError("start tile: found type " + std::to_string(start.type) + ", expected less than " + std::to_string(game.types()));
+    throw RecordError("start tile: found type " + std::to_string(start.type) + ", expected less than " +
+                      std::to_string(game.types()));
   }
   if (std::abs(start.cell.x) > kFarthestStart || std::abs(start.cell.y) > kFarthestStart || start.rotation > 3) {
-    throw RecordError("start: found (" + std::to_string(start.cell.x) + ", " + std::to_string(start.cell.y) + ") rotation " +
-                      std::to_string(start.rotation) + ", expected coordinates from -40 to 40 and a rotation from 0 to 3");
+    throw RecordError("start: found (" + std::to_string(start.cell.x) + ", " + std::to_string(start.cell.y) +
+                      ") rotation " + std::to_string(start.rotation) +
+                      ", expected coordinates from -40 to 40 and a rotation from 0 to 3");
   }
   if (first_player < 0 || first_player >= game.rules().players) {
-    throw RecordError("first_player: found " + std::to_string(first_player) + ", expected 0 to " + std::to_string(game.rules().players - 1));
+    throw RecordError("first_player: found " + std::to_string(first_player) + ", expected 0 to " +
+                      std::to_string(game.rules().players - 1));
   }
   int total = 0;
   for (std::size_t t = 0; t < bag.size(); ++t) {
-    if (bag[t] && static_cast<int>(t) >= game.types()) throw DeckError("bag: found copies of tile type " + std::to_string(t) + ", which this game does not have");
+    if (bag[t] && static_cast<int>(t) >= game.types())
+      throw DeckError("bag: found copies of tile type " + std::to_string(t) + ", which this game does not have");
     total += bag[t];
-    if (bag[t] && game.comes_before_lake(static_cast<TypeId>(t))) river_left_ = static_cast<std::uint8_t>(river_left_ + bag[t]);
+    if (bag[t] && game.comes_before_lake(static_cast<TypeId>(t)))
+      river_left_ = static_cast<std::uint8_t>(river_left_ + bag[t]);
   }
   if (bag != game.bag() || start.type != game.start()) {
-    if (const std::string problem = game.limit_exceeded(start.type, bag); !problem.empty()) throw DeckError("bag: " + problem);
+    if (const std::string problem = game.limit_exceeded(start.type, bag); !problem.empty())
+      throw DeckError("bag: " + problem);
   }
   players_ = static_cast<std::uint8_t>(game.rules().players);
   player_ = static_cast<std::uint8_t>(first_player);
@@ -122,7 +101,8 @@ std::size_t GameState::cell_index(CellKey key) const {
   }
   return static_cast<std::size_t>(smaller) / 2;
 #else
-  return static_cast<std::size_t>(std::lower_bound(cell_keys_.begin(), cell_keys_.begin() + cells_, key) - cell_keys_.begin());
+  return static_cast<std::size_t>(std::lower_bound(cell_keys_.begin(), cell_keys_.begin() + cells_, key) -
+                                  cell_keys_.begin());
 #endif
 }
 
@@ -136,7 +116,8 @@ GameState::Ring GameState::find_ring(CellKey key) const {
   const __m256i limit_north = flipped(north), limit = flipped(key), limit_south = flipped(south);
   __m256i less_north = _mm256_setzero_si256(), less = less_north, less_south = less_north;
   for (std::size_t i = 0; i < cells_; i += 16) {
-    const __m256i keys = _mm256_xor_si256(_mm256_load_si256(reinterpret_cast<const __m256i*>(cell_keys_.data() + i)), flip);
+    const __m256i keys =
+        _mm256_xor_si256(_mm256_load_si256(reinterpret_cast<const __m256i*>(cell_keys_.data() + i)), flip);
     less_north = _mm256_sub_epi16(less_north, _mm256_cmpgt_epi16(limit_north, keys));
     less = _mm256_sub_epi16(less, _mm256_cmpgt_epi16(limit, keys));
     less_south = _mm256_sub_epi16(less_south, _mm256_cmpgt_epi16(limit_south, keys));
@@ -144,7 +125,8 @@ GameState::Ring GameState::find_ring(CellKey key) const {
   // Sums of 16 lanes, each at most 11: first pairs of lanes, then bytes.
   const __m256i ones = _mm256_set1_epi16(1);
   const __m256i pairs = _mm256_hadd_epi32(_mm256_madd_epi16(less_north, ones), _mm256_madd_epi16(less, ones));
-  const __m256i sums = _mm256_hadd_epi32(pairs, _mm256_hadd_epi32(_mm256_madd_epi16(less_south, ones), _mm256_setzero_si256()));
+  const __m256i sums =
+      _mm256_hadd_epi32(pairs, _mm256_hadd_epi32(_mm256_madd_epi16(less_south, ones), _mm256_setzero_si256()));
   const __m128i total = _mm_add_epi32(_mm256_castsi256_si128(sums), _mm256_extracti128_si256(sums, 1));
   ring.north = static_cast<std::size_t>(_mm_extract_epi32(total, 0));
   ring.laid = static_cast<std::size_t>(_mm_extract_epi32(total, 1));
@@ -160,10 +142,12 @@ GameState::Ring GameState::find_ring(CellKey key) const {
 void GameState::find_new_cells(Ring& ring, CellKey key, unsigned open_sides) const {
   const auto north = static_cast<CellKey>(key + kKeyStep[kNorth]), south = static_cast<CellKey>(key + kKeyStep[kSouth]);
   const bool has_west = ring.laid > 0 && cell_keys_[ring.laid - 1] == key - 1;
-  ring.is_new = {(open_sides & 1) && cell_keys_[ring.north] != north, (open_sides & 2) && cell_keys_[ring.laid + 1] != key + 1,
+  ring.is_new = {(open_sides & 1) && cell_keys_[ring.north] != north,
+                 (open_sides & 2) && cell_keys_[ring.laid + 1] != key + 1,
                  (open_sides & 4) && cell_keys_[ring.south] != south, (open_sides & 8) && !has_west};
   // The filled cell leaves; new ones come in before, instead of, and after it.
-  const std::size_t to_north = ring.is_new[kNorth], to_west = to_north + ring.is_new[kWest], to_east = to_west + ring.is_new[kEast];
+  const std::size_t to_north = ring.is_new[kNorth], to_west = to_north + ring.is_new[kWest],
+                    to_east = to_west + ring.is_new[kEast];
   ring.after = {ring.north, ring.laid + to_west, ring.south + to_east - 1, ring.laid + to_west - 1};
 }
 
@@ -185,7 +169,8 @@ void GameState::splice(T* list, const Ring& ring) const {
     std::array<Bytes, kParts> c;
     std::memcpy(&a, list + ring.north, sizeof a);
     std::memcpy(&b, list + ring.laid + 1, sizeof b);
-    for (std::size_t i = 0; i < kParts; ++i) std::memcpy(&c[i], reinterpret_cast<const char*>(list + ring.south) + 32 * i, 32);
+    for (std::size_t i = 0; i < kParts; ++i)
+      std::memcpy(&c[i], reinterpret_cast<const char*>(list + ring.south) + 32 * i, 32);
     std::memcpy(to_first, &a, sizeof a);
     std::memcpy(to_second, &b, sizeof b);
     for (std::size_t i = 0; i < kParts; ++i) std::memcpy(reinterpret_cast<char*>(to_rest) + 32 * i, &c[i], 32);
@@ -202,7 +187,8 @@ void GameState::splice(T* list, const Ring& ring) const {
 std::uint8_t GameState::take_slot(bool really) {
   std::size_t word = 0;
   while (!free_slots_[word]) ++word;
-  const auto slot = static_cast<std::uint8_t>(word * 64 + static_cast<std::size_t>(std::countr_zero(free_slots_[word])));
+  const auto slot =
+      static_cast<std::uint8_t>(word * 64 + static_cast<std::size_t>(std::countr_zero(free_slots_[word])));
   free_slots_[word] &= free_slots_[word] - really;
   slots_used_ = std::max<std::uint8_t>(slots_used_, static_cast<std::uint8_t>(slot + 1));
   return slot;
@@ -243,14 +229,18 @@ void GameState::join_sides(const TileFace& face, std::size_t border, unsigned cl
     const auto s = static_cast<std::size_t>(std::countr_zero(closed_sides));
     std::uint8_t& line = current_lines_[face.line_of_side[s]];
     const std::uint8_t line_beyond = border_lines(border)[s];
-    if (differ(line, line_beyond)) merge_lines(line, line_beyond);
-    else line &= line_beyond;  // the one that is not kNone
+    if (differ(line, line_beyond))
+      merge_lines(line, line_beyond);
+    else
+      line &= line_beyond;  // the one that is not kNone
     --line_table_[line].open;
     for (std::size_t h = 2 * s; h < 2 * s + 2; ++h) {
       std::uint8_t& field = current_fields_[face.field_of_half[h]];
       const std::uint8_t field_beyond = border_fields(border)[h];
-      if (differ(field, field_beyond)) merge_fields(field, field_beyond);
-      else field &= field_beyond;
+      if (differ(field, field_beyond))
+        merge_fields(field, field_beyond);
+      else
+        field &= field_beyond;
     }
   }
 }
@@ -294,8 +284,10 @@ void GameState::merge_fields(std::uint8_t keep, std::uint8_t lose) {
     field_figures_[keep] = static_cast<FigureCounts>(field_figures_[keep] + field_figures_[lose]);
   }
   const std::uint8_t a = field_contacts_[keep], b = field_contacts_[lose];
-  if (a == kNone) field_contacts_[keep] = b;
-  else if (b != kNone) std::swap(contact_next_[a], contact_next_[b]);
+  if (a == kNone)
+    field_contacts_[keep] = b;
+  else if (b != kNone)
+    std::swap(contact_next_[a], contact_next_[b]);
 }
 
 // Makes features of the segments that continue nothing, counts the tile in each of its features, and notes which of
@@ -319,7 +311,8 @@ void GameState::add_segments(const TileData& tile, const TileFace& face, unsigne
     line.open = static_cast<std::uint8_t>(line.open + std::popcount(face.sides_of_line[l] & open_sides));
     free_features_ |= static_cast<std::uint32_t>(line.figures == 0) << tile.line_feature[l];
   }
-  for (std::size_t l = 0; l < tile.lines; ++l) completed_ |= static_cast<std::uint8_t>((line_table_[current_lines_[l]].open == 0) << l);
+  for (std::size_t l = 0; l < tile.lines; ++l)
+    completed_ |= static_cast<std::uint8_t>((line_table_[current_lines_[l]].open == 0) << l);
   if (tile.has_twin_lines) std::copy_n(current_lines_.begin(), 4, twin_table_[twins_++].begin());
   const std::uint32_t farmers = rules().farmers;
   for (std::size_t f = 0; f < tile.fields; ++f) {
@@ -335,8 +328,10 @@ void GameState::add_segments(const TileData& tile, const TileFace& face, unsigne
     std::uint8_t& ring = field_contacts_[current_fields_[contact.field]];
     const std::uint8_t node = contacts_++;
     contact_city_[node] = current_lines_[contact.line];
-    if (ring == kNone) ring = contact_next_[node] = node;
-    else contact_next_[node] = std::exchange(contact_next_[ring], node);
+    if (ring == kNone)
+      ring = contact_next_[node] = node;
+    else
+      contact_next_[node] = std::exchange(contact_next_[ring], node);
   }
 }
 
@@ -380,148 +375,6 @@ void GameState::update_monks(CellKey key) {
   }
 }
 
-// --- The river ------------------------------------------------------------------------------------------------------
-
-void GameState::follow_river(const TileFace& face, CellKey key, CellKey previous_end) {
-  river_end_ = 0xFFFF;
-  for (std::size_t s = 0; s < 4; ++s) {
-    const bool is_entry = previous_end != 0xFFFF && s == river_side_;
-    if (face.edges[s] != EdgeKind::kRiver || is_entry) continue;
-    river_end_ = static_cast<CellKey>(key + kKeyStep[s]);
-    if (previous_end != 0xFFFF) {
-      // Entering at side e the flow heads for e + 2; leaving at e + 1 it turns left, at e + 3 right.
-      const std::size_t turn = (s + 4 - river_side_) % 4;
-      river_hand_ = static_cast<std::int8_t>(turn == 1 ? -1 : turn == 3 ? 1 : 0);
-    }
-    river_side_ = static_cast<std::uint8_t>(s ^ 2);
-    return;
-  }
-}
-
-bool GameState::continues_river(const TileData& tile, unsigned rotation) const {
-  const TileFace& face = tile.faces[rotation];
-  if (face.edges[river_side_] != EdgeKind::kRiver) return false;
-  const Cell end = key_cell(river_end_);
-  int hand = 0;
-  for (std::size_t s = 0; s < 4; ++s) {
-    const Cell beside{static_cast<std::int16_t>(end.x + kSideStep[s].x), static_cast<std::int16_t>(end.y + kSideStep[s].y)};
-    const int neighbour = tile_at(beside);
-    if (neighbour >= 0 && this->face(static_cast<std::size_t>(neighbour)).edges[s ^ 2] != face.edges[s]) return false;
-    if (s == river_side_ || face.edges[s] != EdgeKind::kRiver) continue;
-    const std::size_t turn = (s + 4 - river_side_) % 4;
-    hand = turn == 1 ? -1 : turn == 3 ? 1 : 0;
-  }
-  if (hand == 0 || river_hand_ == 0) return true;
-  return rules().river_turns == RiverTurns::kNoUTurn && hand != river_hand_;
-}
-
-PlacementSet GameState::river_placements(const TileData& tile) const {
-  PlacementSet set;
-  set.keys_ = cell_keys_.data();
-  set.words_ = (cells_ + 15) / 16;
-  set.bits_.fill(0);
-  if (river_end_ == 0xFFFF) return set;
-  const std::size_t index = cell_index(river_end_);
-  if (index >= cells_ || cell_keys_[index] != river_end_) return set;
-  for (unsigned r = 0; r < tile.period; ++r) {
-    if (continues_river(tile, r)) set.bits_[index / 16] |= std::uint64_t{1} << (index % 16 * 4 + r);
-  }
-  return set;
-}
-
-// --- Legal placements -----------------------------------------------------------------------------------------------
-
-PlacementSet GameState::placements(TypeId type) const {
-  const TileData& tile = game_->tile(type);
-  PlacementSet set;
-  if (tile.is_river) {
-    set = river_placements(tile);
-  } else {
-    set.keys_ = cell_keys_.data();
-    set.words_ = (cells_ + 15) / 16;
-#if defined(__AVX2__)
-    const FitTables tables(tile);
-    for (std::size_t i = 0; i < cells_; i += 32) {
-      // Two masks of four rotations go into one byte.
-      const __m256i pairs = _mm256_maddubs_epi16(tables.fits(cell_codes_.data() + i), _mm256_set1_epi16(0x1001));
-      const __m128i packed = _mm_packus_epi16(_mm256_castsi256_si128(pairs), _mm256_extracti128_si256(pairs, 1));
-      _mm_storeu_si128(reinterpret_cast<__m128i*>(set.bits_.data() + i / 16), packed);
-    }
-#else
-    for (std::size_t w = 0; w < static_cast<std::size_t>(set.words_); ++w) {
-      std::uint64_t word = 0;
-      for (std::size_t i = 0; i < 16; ++i) word |= std::uint64_t{fits(tile, cell_codes_[w * 16 + i])} << 4 * i;
-      set.bits_[w] = word;
-    }
-#endif
-  }
-  if (!rules().join_cities) drop_rival_joins(tile, set);
-  return set;
-}
-
-bool GameState::can_be_laid(TypeId type) const {
-  const TileData& tile = game_->tile(type);
-  if (tile.is_river || !rules().join_cities) return !placements(type).empty();
-#if defined(__AVX2__)
-  const FitTables tables(tile);
-  for (std::size_t i = 0; i < cells_; i += 32) {
-    const __m256i fits = tables.fits(cell_codes_.data() + i);
-    if (!_mm256_testz_si256(fits, fits)) return true;
-  }
-  return false;
-#else
-  return std::any_of(cell_codes_.begin(), cell_codes_.begin() + cells_, [&](std::uint8_t code) { return fits(tile, code) != 0; });
-#endif
-}
-
-void GameState::drop_rival_joins(const TileData& tile, PlacementSet& set) const {
-  for (std::size_t w = 0; w < static_cast<std::size_t>(set.words_); ++w) {
-    for (std::uint64_t word = set.bits_[w]; word; word &= word - 1) {
-      const auto bit = static_cast<unsigned>(std::countr_zero(word));
-      if (joins_rivals(tile, bit & 3, cell_slots_[w * 16 + bit / 4])) set.bits_[w] &= ~(std::uint64_t{1} << bit);
-    }
-  }
-}
-
-// Whether laying the tile would unite cities in which figures of different players stand.
-bool GameState::joins_rivals(const TileData& tile, unsigned rotation, std::size_t border) const {
-  const TileFace& face = tile.faces[rotation];
-  std::array<std::uint8_t, 4> group{0, 1, 2, 3};  // of the tile's lines: united through a common city beyond
-  const auto beyond = [&](std::size_t s) {
-    const std::uint8_t l = face.line_of_side[s];
-    return l != kNoLine && tile.line_kind[l] == FeatureKind::kCity ? border_lines(border)[s] : kNone;
-  };
-  for (std::size_t a = 0; a < 4; ++a) {
-    for (std::size_t b = 0; b < a; ++b) {
-      if (beyond(a) == kNone || beyond(a) != beyond(b)) continue;
-      const std::uint8_t from = group[face.line_of_side[a]], to = group[face.line_of_side[b]];
-      std::replace(group.begin(), group.end(), from, to);
-    }
-  }
-  for (std::uint8_t g = 0; g < tile.lines; ++g) {
-    std::array<std::uint8_t, 4> seen{kNone, kNone, kNone, kNone};
-    unsigned players = 0;
-    int occupied_cities = 0;
-    for (std::size_t s = 0; s < 4; ++s) {
-      const std::uint8_t city = beyond(s);
-      if (city == kNone || group[face.line_of_side[s]] != g) continue;
-      if (std::find(seen.begin(), seen.end(), city) != seen.end()) continue;
-      seen[s] = city;
-      const FigureCounts figures = line_table_[city].figures;
-      occupied_cities += figures != 0;
-      for (int p = 0; p < players_; ++p) players |= static_cast<unsigned>(figures_of(figures, p) > 0) << p;
-    }
-    if (occupied_cities > 1 && std::popcount(players) > 1) return true;
-  }
-  return false;
-}
-
-bool GameState::can_place(TypeId type, CellKey cell, unsigned rotation) const {
-  const std::size_t index = cell_index(cell);
-  return index < cells_ && cell_keys_[index] == cell &&
-         placements(type).contains(static_cast<int>(index), game_->tile(type).canonical_rotation(rotation));
-}
-
 // --- Reading --------------------------------------------------------------------------------------------------------
 
 LaidTile GameState::laid_tile(int i) const {
@@ -540,7 +393,8 @@ int GameState::tile_at(Cell cell) const {
 
 std::uint64_t GameState::tile_hash(std::size_t laid) const {
   const unsigned rotation = tile_data(laid).canonical_rotation(rotations_[laid]);
-  return mix64(std::uint64_t{1} << 40 | std::uint64_t{types_[laid]} << 24 | std::uint64_t{rotation} << 16 | keys_[laid]);
+  return mix64(std::uint64_t{1} << 40 | std::uint64_t{types_[laid]} << 24 | std::uint64_t{rotation} << 16 |
+               keys_[laid]);
 }
 
 }  // namespace carc

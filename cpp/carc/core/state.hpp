@@ -29,7 +29,7 @@ inline constexpr std::array<const char*, 4> kPhaseNames = {"draw", "place", "fig
 struct Line {
   std::uint8_t tiles = 0;  // each tile once, however many of its segments belong to it
   std::uint8_t shields = 0;
-  std::uint8_t open = 0;   // edges without a tile beyond; 0 = complete
+  std::uint8_t open = 0;  // edges without a tile beyond; 0 = complete
   FeatureKind kind = FeatureKind::kRoad;
   FigureCounts figures = 0;
 };
@@ -155,7 +155,7 @@ class GameState {
   void check_consistency() const;
 
  private:
-  friend class StateReader;     // builds a state from JSON
+  friend class StateReader;  // builds a state from JSON
   friend class StateChecker;
 
   // Lists of open cells are read in whole vectors past the last cell. Slot 0 and entry kNone of the tables of lines and
@@ -165,8 +165,8 @@ class GameState {
 
   // The open cells round a tile that is being laid, by side: their index in the list.
   struct Ring {
-    std::size_t laid;                    // index of the cell that is filled
-    std::size_t north, south;            // first cell not before the one to the north, to the south
+    std::size_t laid;          // index of the cell that is filled
+    std::size_t north, south;  // first cell not before the one to the north, to the south
     std::array<bool, 4> is_new;
     std::array<std::size_t, 4> after;
   };
@@ -240,22 +240,22 @@ class GameState {
   std::uint8_t laid_ = 0;
   std::uint8_t discarded_ = 0;
   std::uint8_t cells_ = 0;
-  std::uint8_t slots_used_ = 1;   // slots in use lie below
-  std::uint8_t lines_ = 0;        // ids given out so far; ids of merged lines are not used again
+  std::uint8_t slots_used_ = 1;  // slots in use lie below
+  std::uint8_t lines_ = 0;       // ids given out so far; ids of merged lines are not used again
   std::uint8_t fields_ = 0;
   std::uint8_t contacts_ = 0;
   std::uint8_t twins_ = 0;
-  std::uint8_t figures_ = 0;      // on roads, cities and fields: front of figure_table_
-  std::uint8_t monks_ = 0;        // in monasteries and gardens: back of figure_table_
+  std::uint8_t figures_ = 0;  // on roads, cities and fields: front of figure_table_
+  std::uint8_t monks_ = 0;    // in monasteries and gardens: back of figure_table_
   std::uint8_t tiles_left_ = 0;
-  std::uint8_t river_left_ = 0;   // river tiles to draw before the lake
-  std::uint8_t river_side_ = 0;   // side of the river's open cell at which it enters
-  std::int8_t river_hand_ = 0;    // last river tile: -1 left curve, 0 straight, +1 right curve
-  CellKey river_end_ = 0xFFFF;    // cell that must continue the river; 0xFFFF without one
+  std::uint8_t river_left_ = 0;  // river tiles to draw before the lake
+  std::uint8_t river_side_ = 0;  // side of the river's open cell at which it enters
+  std::int8_t river_hand_ = 0;   // last river tile: -1 left curve, 0 straight, +1 right curve
+  CellKey river_end_ = 0xFFFF;   // cell that must continue the river; 0xFFFF without one
 
   std::array<std::uint8_t, kMaxTypes> bag_;
-  std::array<CellKey, kMaxTiles> keys_;           // laid tiles in the order of play
-  std::array<TypeId, kMaxTiles> types_;           // laid from the front, discarded from the back
+  std::array<CellKey, kMaxTiles> keys_;  // laid tiles in the order of play
+  std::array<TypeId, kMaxTiles> types_;  // laid from the front, discarded from the back
   std::array<std::uint8_t, kMaxTiles> rotations_;
   std::array<Figure, kMaxFigures> figure_table_;
   std::array<std::array<std::uint8_t, 4>, kMaxTiles> twin_table_;  // lines of tiles with several roads or cities
@@ -269,9 +269,9 @@ class GameState {
 
   std::array<Line, kNone + 1> line_table_;
   std::array<FigureCounts, kNone + 1> field_figures_;
-  std::array<std::uint8_t, kNone + 1> field_contacts_;   // one contact of the field's ring, or kNone
+  std::array<std::uint8_t, kNone + 1> field_contacts_;  // one contact of the field's ring, or kNone
   std::array<std::uint8_t, kMaxContacts> contact_city_;
-  std::array<std::uint8_t, kMaxContacts> contact_next_;   // rings: merging two fields swaps two links
+  std::array<std::uint8_t, kMaxContacts> contact_next_;  // rings: merging two fields swaps two links
 };
 
 static_assert(std::is_trivially_copyable_v<GameState>);

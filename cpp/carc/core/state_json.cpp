@@ -28,7 +28,8 @@ Points read_points(const Json& json, int players, const std::string& what) {
     const std::string where = what + " " + kFeatureKindNames[k];
     const Json& list = require_array<RecordError>(require_key<RecordError>(json, kFeatureKindNames[k], what), where);
     if (list.size() != static_cast<std::size_t>(players)) {
-      throw RecordError(where + ": found " + std::to_string(list.size()) + " values, expected " + std::to_string(players));
+      throw RecordError(where + ": found " + std::to_string(list.size()) + " values, expected " +
+                        std::to_string(players));
     }
     for (std::size_t p = 0; p < list.size(); ++p) {
       points.by_kind[k][p] = static_cast<std::int16_t>(require_int<RecordError>(list[p], 0, kMostPoints, where));
@@ -54,7 +55,9 @@ class StateReader {
   StateReader(const Json& json, const Game& game, GameState state) : json_(json), game_(game), state_(state) {}
 
   static const Json& key(const Json& json, const char* name) { return require_key<RecordError>(json, name, "state"); }
-  static const Json& list(const Json& json, const char* name) { return require_array<RecordError>(key(json, name), name); }
+  static const Json& list(const Json& json, const char* name) {
+    return require_array<RecordError>(key(json, name), name);
+  }
   static TypeId type(const Game& game, const Json& id, const std::string& what) {
     return game.require<RecordError>(require_string<RecordError>(id, what)).type;
   }
@@ -66,10 +69,13 @@ class StateReader {
   };
   static Laid laid(const Game& game, const Json& t, const std::string& what) {
     const auto coordinate = [&](const char* name) {
-      return static_cast<std::int16_t>(require_int<RecordError>(require_key<RecordError>(t, name, what), -127, 126, what + " " + name));
+      return static_cast<std::int16_t>(
+          require_int<RecordError>(require_key<RecordError>(t, name, what), -127, 126, what + " " + name));
     };
-    return {type(game, require_key<RecordError>(t, "tile", what), what), {coordinate("x"), coordinate("y")},
-            static_cast<std::uint8_t>(require_int<RecordError>(require_key<RecordError>(t, "rot", what), 0, 3, what + " rot"))};
+    return {type(game, require_key<RecordError>(t, "tile", what), what),
+            {coordinate("x"), coordinate("y")},
+            static_cast<std::uint8_t>(
+                require_int<RecordError>(require_key<RecordError>(t, "rot", what), 0, 3, what + " rot"))};
   }
 
   static GameState make(const Json& json, const Game& game) {
@@ -89,7 +95,9 @@ class StateReader {
       total += copies[t];
       bag[t] = static_cast<std::uint8_t>(std::min(copies[t], 255));
     }
-    if (total >= kMaxTiles) throw RecordError("state: found " + std::to_string(total + 1) + " tiles, expected at most " + std::to_string(kMaxTiles));
+    if (total >= kMaxTiles)
+      throw RecordError("state: found " + std::to_string(total + 1) + " tiles, expected at most " +
+                        std::to_string(kMaxTiles));
     const int player = require_int<RecordError>(key(json, "player"), 0, game.rules().players - 1, "player");
     const Laid first = laid(game, tiles[0], "tile 0");
     return GameState(game, Start{first.type, first.cell, first.rotation}, bag, player);
@@ -101,8 +109,9 @@ class StateReader {
       const std::string what = "tile " + std::to_string(i);
       const Laid t = laid(game_, tiles[i], what);
       if (!state_.can_place(t.type, cell_key(t.cell), t.rotation)) {
-        throw RecordError(what + ": found " + game_.tile(t.type).id + " at " + std::to_string(t.cell.x) + "," + std::to_string(t.cell.y) +
-                          " rotation " + std::to_string(t.rotation) + ", which does not fit there");
+        throw RecordError(what + ": found " + game_.tile(t.type).id + " at " + std::to_string(t.cell.x) + "," +
+                          std::to_string(t.cell.y) + " rotation " + std::to_string(t.rotation) +
+                          ", which does not fit there");
       }
       state_.take_from_bag(t.type);
       state_.drawn_ = static_cast<std::int8_t>(t.type);
@@ -118,17 +127,24 @@ class StateReader {
 
   void set_figure(int tile, const std::string& what) {
     for (const Json& f : list(json_, "figures")) {
-      if (require_int<RecordError>(require_key<RecordError>(f, "tile", "figure"), 1, kMaxTiles - 1, "figure tile") != tile) continue;
-      const int feature = require_int<RecordError>(require_key<RecordError>(f, "feature", "figure"), 0, kMaxFeatures - 1, "figure feature");
-      const int player = require_int<RecordError>(require_key<RecordError>(f, "player", "figure"), 0, state_.players_ - 1, "figure player");
+      if (require_int<RecordError>(require_key<RecordError>(f, "tile", "figure"), 1, kMaxTiles - 1, "figure tile") !=
+          tile)
+        continue;
+      const int feature = require_int<RecordError>(require_key<RecordError>(f, "feature", "figure"), 0,
+                                                   kMaxFeatures - 1, "figure feature");
+      const int player = require_int<RecordError>(require_key<RecordError>(f, "player", "figure"), 0,
+                                                  state_.players_ - 1, "figure player");
       const std::string kind = require_string<RecordError>(require_key<RecordError>(f, "figure", "figure"), "figure");
-      if (kind != "meeple" && kind != "abbot") throw RecordError("figure: found " + quote(kind) + ", expected meeple or abbot");
+      if (kind != "meeple" && kind != "abbot")
+        throw RecordError("figure: found " + quote(kind) + ", expected meeple or abbot");
       const Player turn = static_cast<Player>(state_.player_);
       state_.player_ = static_cast<std::uint8_t>(player);
       state_.prepare_figures();
-      const Action action = kind == "abbot" ? Action::abbot(static_cast<unsigned>(feature)) : Action::meeple(static_cast<unsigned>(feature));
+      const Action action = kind == "abbot" ? Action::abbot(static_cast<unsigned>(feature))
+                                            : Action::meeple(static_cast<unsigned>(feature));
       if (!state_.is_legal(action)) {
-        throw RecordError("figure on " + what + ": a " + kind + " of player " + std::to_string(player) + " cannot stand on feature " + std::to_string(feature));
+        throw RecordError("figure on " + what + ": a " + kind + " of player " + std::to_string(player) +
+                          " cannot stand on feature " + std::to_string(feature));
       }
       state_.set_figure(static_cast<unsigned>(feature), kind == "abbot" ? FigureKind::kAbbot : FigureKind::kMeeple);
       state_.player_ = static_cast<std::uint8_t>(turn);
@@ -137,34 +153,42 @@ class StateReader {
   }
 
   void finish() {
-    if (figures_set_ != list(json_, "figures").size()) throw RecordError("figures: found figures on tiles that are not laid, or several on one tile");
+    if (figures_set_ != list(json_, "figures").size())
+      throw RecordError("figures: found figures on tiles that are not laid, or several on one tile");
     state_.points_ = read_points(key(json_, "points"), state_.players_, "points");
     state_.figure_mask_ = 0;
     state_.drawn_ = -1;
     const std::string phase = require_string<RecordError>(key(json_, "phase"), "phase");
     const auto found = std::find(kPhaseNames.begin(), kPhaseNames.end(), phase);
-    if (found == kPhaseNames.end()) throw RecordError("phase: found " + quote(phase) + ", expected draw, place, figure or over");
+    if (found == kPhaseNames.end())
+      throw RecordError("phase: found " + quote(phase) + ", expected draw, place, figure or over");
     const Phase stated = static_cast<Phase>(found - kPhaseNames.begin());
     check_completed(stated);
     if ((state_.tiles_left_ == 0 && stated == Phase::kDraw) || (state_.tiles_left_ != 0 && stated == Phase::kOver)) {
-      throw RecordError("phase: found " + quote(phase) + " with " + std::to_string(state_.tiles_left_) + " tiles left to draw");
+      throw RecordError("phase: found " + quote(phase) + " with " + std::to_string(state_.tiles_left_) +
+                        " tiles left to draw");
     }
     switch (stated) {
-      case Phase::kDraw: break;
+      case Phase::kDraw:
+        break;
       case Phase::kPlace: {
         const TypeId drawn = type(game_, key(json_, "drawn"), "drawn");
         state_.take_from_bag(drawn);
-        if (state_.placements(drawn).empty()) throw RecordError("drawn: found tile " + game_.tile(drawn).id + ", which fits nowhere");
+        if (state_.placements(drawn).empty())
+          throw RecordError("drawn: found tile " + game_.tile(drawn).id + ", which fits nowhere");
         state_.drawn_ = static_cast<std::int8_t>(drawn);
         break;
       }
       case Phase::kFigure:
         if (state_.laid_ < 2) throw RecordError("phase: found 'figure' before any tile was laid");
-        if (state_.figures_on_board() && last_tile_has_figure()) throw RecordError("figures: found one on the last tile, expected none in phase figure");
+        if (state_.figures_on_board() && last_tile_has_figure())
+          throw RecordError("figures: found one on the last tile, expected none in phase figure");
         state_.drawn_ = static_cast<std::int8_t>(state_.types_[state_.laid_ - 1u]);
         state_.prepare_figures();
         break;
-      case Phase::kOver: state_.final_count_ = read_points(key(json_, "final_count"), state_.players_, "final_count"); break;
+      case Phase::kOver:
+        state_.final_count_ = read_points(key(json_, "final_count"), state_.players_, "final_count");
+        break;
     }
     state_.phase_ = stated;
   }
@@ -185,14 +209,17 @@ class StateReader {
       const bool is_building = f.kind == FeatureKind::kMonastery || f.kind == FeatureKind::kGarden;
       bool by_last = false;
       if (is_line && state_.line_table_[f.label].open == 0) {
-        for (std::size_t l = 0; l < state_.tile_data(state_.laid_ - 1u).lines; ++l) by_last |= state_.current_line(l) == f.label;
+        for (std::size_t l = 0; l < state_.tile_data(state_.laid_ - 1u).lines; ++l)
+          by_last |= state_.current_line(l) == f.label;
       } else if (is_building && f.label == 0) {
         const Cell c = key_cell(state_.keys_[f.tile]);
         by_last = std::abs(c.x - last.x) <= 1 && std::abs(c.y - last.y) <= 1;
       } else {
         continue;
       }
-      if (phase != Phase::kFigure || !by_last) throw RecordError("figures: found one on a completed feature (tile " + std::to_string(f.tile) + "), expected it paid and home");
+      if (phase != Phase::kFigure || !by_last)
+        throw RecordError("figures: found one on a completed feature (tile " + std::to_string(f.tile) +
+                          "), expected it paid and home");
     }
   }
 
@@ -218,7 +245,10 @@ std::string state_to_json(const GameState& state) {
   std::sort(figures.begin(), figures.end(), [](const Figure& a, const Figure& b) { return a.tile < b.tile; });
   out["figures"] = OrderedJson::array();
   for (const Figure& f : figures) {
-    out["figures"].push_back({{"tile", f.tile}, {"feature", f.feature}, {"player", f.player}, {"figure", f.figure == FigureKind::kAbbot ? "abbot" : "meeple"}});
+    out["figures"].push_back({{"tile", f.tile},
+                              {"feature", f.feature},
+                              {"player", f.player},
+                              {"figure", f.figure == FigureKind::kAbbot ? "abbot" : "meeple"}});
   }
   out["discarded"] = OrderedJson::array();
   for (int i = 0; i < state.discarded_tiles(); ++i) out["discarded"].push_back(game.tile(state.discarded_tile(i)).id);
@@ -251,8 +281,11 @@ std::string board_text(const GameState& state) {
   constexpr std::size_t kMargin = 5;
   std::vector<std::string> rows(static_cast<std::size_t>((bottom - top + 1) * kHigh + 1),
                                 std::string(kMargin + static_cast<std::size_t>((right - left + 1) * kWide), ' '));
-  const auto write = [&](std::size_t row, std::size_t column, const std::string& text) { rows[row].replace(column, text.size(), text); };
-  for (int x = left; x <= right; ++x) write(0, kMargin + static_cast<std::size_t>((x - left) * kWide + 2), std::to_string(x).substr(0, 4));
+  const auto write = [&](std::size_t row, std::size_t column, const std::string& text) {
+    rows[row].replace(column, text.size(), text);
+  };
+  for (int x = left; x <= right; ++x)
+    write(0, kMargin + static_cast<std::size_t>((x - left) * kWide + 2), std::to_string(x).substr(0, 4));
   for (int y = top; y <= bottom; ++y) write(static_cast<std::size_t>((y - top) * kHigh + 2), 0, std::to_string(y));
   for (int i = 0; i < state.laid_tiles(); ++i) {
     const LaidTile t = state.laid_tile(i);
@@ -265,7 +298,8 @@ std::string board_text(const GameState& state) {
       const Figure f = state.figure(j);
       if (f.tile != i) continue;
       const char letter = kFeatureKindNames[static_cast<std::size_t>(f.kind)][0];
-      figure = std::to_string(f.player) + static_cast<char>(f.figure == FigureKind::kAbbot ? letter - 'a' + 'A' : letter);
+      figure =
+          std::to_string(f.player) + static_cast<char>(f.figure == FigureKind::kAbbot ? letter - 'a' + 'A' : letter);
     }
     std::string middle = state.game().tile(t.type).id.substr(0, figure.empty() ? 4 : 2);
     middle.resize(2 + (figure.empty() ? 2 : 0), ' ');
@@ -279,11 +313,13 @@ std::string board_text(const GameState& state) {
     out += row + "\n";
   }
   for (int p = 0; p < state.players(); ++p) {
-    out += "player " + std::to_string(p) + ": " + std::to_string(state.score(p)) + " points, " + std::to_string(state.meeples(p)) + " meeples";
+    out += "player " + std::to_string(p) + ": " + std::to_string(state.score(p)) + " points, " +
+           std::to_string(state.meeples(p)) + " meeples";
     if (state.rules().abbot) out += state.abbots(p) ? ", abbot" : ", no abbot";
     out += "\n";
   }
-  out += std::to_string(state.tiles_left()) + " tiles left, phase " + kPhaseNames[static_cast<std::size_t>(state.phase())];
+  out +=
+      std::to_string(state.tiles_left()) + " tiles left, phase " + kPhaseNames[static_cast<std::size_t>(state.phase())];
   if (state.phase() != Phase::kOver) out += " of player " + std::to_string(state.turn_player());
   if (state.drawn_tile() >= 0) out += ", tile " + state.game().tile(static_cast<TypeId>(state.drawn_tile())).id;
   return out + "\n";

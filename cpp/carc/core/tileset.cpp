@@ -30,8 +30,7 @@ FeatureKind feature_kind(const Json& value, const std::string& what) {
   for (std::size_t i = 0; i < kFeatureKindNames.size(); ++i) {
     if (value == kFeatureKindNames[i]) return static_cast<FeatureKind>(i);
   }
-  throw TileSetError(what + ": found " + shown(value) +
-                     ", expected city, road, monastery, garden, river or field");
+  throw TileSetError(what + ": found " + shown(value) + ", expected city, road, monastery, garden, river or field");
 }
 
 int side_of(const Json& value, const std::string& what) {
@@ -86,14 +85,15 @@ void check_coverage(const TileType& tile, const std::string& what) {
     const std::string where = what + " feature " + std::to_string(i);
     const bool in_the_middle = f.kind == FeatureKind::kMonastery || f.kind == FeatureKind::kGarden;
     if (in_the_middle && f.sides) throw TileSetError(where + ": found edges, expected none for a monastery or garden");
-    if (f.shields && f.kind != FeatureKind::kCity) throw TileSetError(where + ": found shields, expected them in a city only");
+    if (f.shields && f.kind != FeatureKind::kCity)
+      throw TileSetError(where + ": found shields, expected them in a city only");
     if (f.kind == FeatureKind::kField ? !f.half_edges : !in_the_middle && !f.sides) {
       throw TileSetError(where + ": found no edge, expected at least one");
     }
     monasteries += f.kind == FeatureKind::kMonastery;
     gardens += f.kind == FeatureKind::kGarden;
     rivers += f.kind == FeatureKind::kRiver;
-    const EdgeKind shows = f.kind == FeatureKind::kRoad ? EdgeKind::kRoad
+    const EdgeKind shows = f.kind == FeatureKind::kRoad   ? EdgeKind::kRoad
                            : f.kind == FeatureKind::kCity ? EdgeKind::kCity
                                                           : EdgeKind::kRiver;
     for (std::size_t s = 0; s < 4; ++s) {
@@ -139,13 +139,16 @@ TileType read_tile(const Json& json, const std::string& list, bool is_river) {
   require_object<TileSetError>(json, list);
   TileType tile;
   tile.id = require_string<TileSetError>(require_key<TileSetError>(json, "id", list), list + " id");
-  const auto plain = [](char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; };
+  const auto plain = [](char c) {
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+  };
   if (tile.id.empty() || tile.id.size() > 16 || !std::all_of(tile.id.begin(), tile.id.end(), plain)) {
     throw TileSetError(list + " id: found " + quote(tile.id) + ", expected 1 to 16 letters, digits or underscores");
   }
   const std::string what = "tile " + tile.id;
   reject_unknown_keys(json, {"id", "count", "edges", "features", "garden_count"}, what);
-  tile.count = require_int<TileSetError>(require_key<TileSetError>(json, "count", what), 0, kMostCopies, what + " count");
+  tile.count =
+      require_int<TileSetError>(require_key<TileSetError>(json, "count", what), 0, kMostCopies, what + " count");
   const Json& edges = require_key<TileSetError>(json, "edges", what);
   require_object<TileSetError>(edges, what + " edges");
   reject_unknown_keys(edges, {"N", "E", "S", "W"}, what + " edges");
@@ -159,7 +162,8 @@ TileType read_tile(const Json& json, const std::string& list, bool is_river) {
     throw TileSetError(what + (is_river ? ": has no river edge, expected one or two in the list of river tiles"
                                         : ": has a river edge, expected it in a list of river tiles"));
   }
-  const Json& features = require_array<TileSetError>(require_key<TileSetError>(json, "features", what), what + " features");
+  const Json& features =
+      require_array<TileSetError>(require_key<TileSetError>(json, "features", what), what + " features");
   if (features.size() > static_cast<std::size_t>(kMaxFeatures)) {
     throw TileSetError(what + ": has " + std::to_string(features.size()) + " features, expected at most " +
                        std::to_string(kMaxFeatures));
@@ -172,7 +176,8 @@ TileType read_tile(const Json& json, const std::string& list, bool is_river) {
     const int stated = require_int<TileSetError>(json["garden_count"], 0, 1, what + " garden_count");
     const int found = tile.find(FeatureKind::kGarden) >= 0;
     if (stated != found) {
-      throw TileSetError(what + " garden_count: found " + std::to_string(stated) + ", expected " + std::to_string(found));
+      throw TileSetError(what + " garden_count: found " + std::to_string(stated) + ", expected " +
+                         std::to_string(found));
     }
   }
   return tile;
@@ -200,10 +205,13 @@ void check_river(const std::vector<TileType>& tiles, const std::string& key) {
   int ends = 0;
   for (const TileType& t : tiles) {
     const auto edges = std::count(t.edges.begin(), t.edges.end(), EdgeKind::kRiver);
-    if (edges > 2) throw TileSetError(key + ": tile " + t.id + " has " + std::to_string(edges) + " river edges, expected 1 or 2");
+    if (edges > 2)
+      throw TileSetError(key + ": tile " + t.id + " has " + std::to_string(edges) + " river edges, expected 1 or 2");
     if (edges == 1) {
       ++ends;
-      if (t.count != 1) throw TileSetError(key + ": tile " + t.id + " ends the river and has count " + std::to_string(t.count) + ", expected 1");
+      if (t.count != 1)
+        throw TileSetError(key + ": tile " + t.id + " ends the river and has count " + std::to_string(t.count) +
+                           ", expected 1");
     }
   }
   if (ends != 2) {
@@ -224,12 +232,15 @@ OrderedJson tile_json(const TileType& tile) {
     out["kind"] = kFeatureKindNames[static_cast<std::size_t>(f.kind)];
     if (f.kind == FeatureKind::kField) {
       out["half_edges"] = OrderedJson::array();
-      for (int h = 0; h < 8; ++h) if (f.half_edges >> h & 1) out["half_edges"].push_back(h);
+      for (int h = 0; h < 8; ++h)
+        if (f.half_edges >> h & 1) out["half_edges"].push_back(h);
       out["cities"] = OrderedJson::array();
-      for (int c = 0; c < 16; ++c) if (f.cities >> c & 1) out["cities"].push_back(c);
+      for (int c = 0; c < 16; ++c)
+        if (f.cities >> c & 1) out["cities"].push_back(c);
     } else {
       out["edges"] = OrderedJson::array();
-      for (std::size_t s = 0; s < 4; ++s) if (f.sides >> s & 1) out["edges"].push_back(std::string(1, kSideLetters[s]));
+      for (std::size_t s = 0; s < 4; ++s)
+        if (f.sides >> s & 1) out["edges"].push_back(std::string(1, kSideLetters[s]));
       if (f.kind == FeatureKind::kCity) out["shields"] = f.shields;
     }
     features.push_back(std::move(out));
@@ -265,11 +276,13 @@ std::shared_ptr<const TileSet> TileSet::from_json(const Json& json, const std::s
   set->river_2014 = read_list(json, "river_c2", true);
   check_river(set->river_2021, "river");
   check_river(set->river_2014, "river_c2");
-  if (set->base.empty()) throw TileSetError("tile set: the list 'base' is empty or missing, expected at least one tile");
+  if (set->base.empty())
+    throw TileSetError("tile set: the list 'base' is empty or missing, expected at least one tile");
   set->start = require_string<TileSetError>(require_key<TileSetError>(json, "start", "tile set"), "tile set start");
   const auto is_start = [&](const TileType& t) { return t.id == set->start && t.count > 0; };
   if (std::none_of(set->base.begin(), set->base.end(), is_start)) {
-    throw TileSetError("tile set start: found " + quote(set->start) + ", expected the id of a base tile with count 1 or more");
+    throw TileSetError("tile set start: found " + quote(set->start) +
+                       ", expected the id of a base tile with count 1 or more");
   }
   for (const auto* river : {&set->river_2021, &set->river_2014}) {
     for (const TileType& r : *river) {

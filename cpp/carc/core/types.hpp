@@ -10,14 +10,14 @@ namespace carc {
 
 inline constexpr int kMinPlayers = 2;
 inline constexpr int kMaxPlayers = 5;
-inline constexpr int kMeeples = 7;          // a player; the eighth figure of the box only marks the score
-inline constexpr int kMaxTiles = 84;        // laid and discarded together: 72 base + 12 river
-inline constexpr int kMaxOpenCells = 170;   // 84 connected cells have at most 2 * 84 + 2 empty neighbour cells
-inline constexpr int kMaxTypes = 96;        // tile types of one game
-inline constexpr int kMaxLines = 254;       // roads and cities: 4 edges of the first tile + at most 3 new ones a tile
-inline constexpr int kMaxFields = 254;      // checked when a tile set is compiled
-inline constexpr int kMaxContacts = 176;    // field-city contacts on tiles; checked when a tile set is compiled
-inline constexpr int kMaxFeatures = 14;     // of one tile: 4 edges + 8 half-edges + monastery + garden
+inline constexpr int kMeeples = 7;         // a player; the eighth figure of the box only marks the score
+inline constexpr int kMaxTiles = 84;       // laid and discarded together: 72 base + 12 river
+inline constexpr int kMaxOpenCells = 170;  // 84 connected cells have at most 2 * 84 + 2 empty neighbour cells
+inline constexpr int kMaxTypes = 96;       // tile types of one game
+inline constexpr int kMaxLines = 254;      // roads and cities: 4 edges of the first tile + at most 3 new ones a tile
+inline constexpr int kMaxFields = 254;     // checked when a tile set is compiled
+inline constexpr int kMaxContacts = 176;   // field-city contacts on tiles; checked when a tile set is compiled
+inline constexpr int kMaxFeatures = 14;    // of one tile: 4 edges + 8 half-edges + monastery + garden
 inline constexpr int kMaxFigures = kMaxPlayers * (kMeeples + 1);
 
 inline constexpr std::uint8_t kNone = 0xFF;  // "no such thing" in every array of labels
@@ -37,8 +37,8 @@ inline constexpr std::array<const char*, 6> kFeatureKindNames = {"road",   "city
                                                                  "garden", "field", "river"};
 
 using Player = std::int8_t;
-inline constexpr Player kChancePlayer = -1;     // current_player() in phase Draw
-inline constexpr Player kTerminalPlayer = -4;   // current_player() in phase Over
+inline constexpr Player kChancePlayer = -1;    // current_player() in phase Draw
+inline constexpr Player kTerminalPlayer = -4;  // current_player() in phase Over
 
 using TypeId = std::uint8_t;  // index of a tile type in its Game
 

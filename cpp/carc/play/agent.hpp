@@ -15,8 +15,8 @@ class Agent {
  public:
   virtual ~Agent() = default;
 
-  // A legal action for the player whose decision it is; phase Place or Figure. All randomness comes from `rng`: the same
-  // state and the same numbers give the same action.
+  // A legal action for the player whose decision it is; phase Place or Figure. All randomness comes from `rng`: the
+  // same state and the same numbers give the same action.
   virtual Action choose(const GameState& state, Rng& rng) = 0;
 };
 

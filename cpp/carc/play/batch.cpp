@@ -15,7 +15,9 @@ GameState random_game(const Game& game, std::uint64_t seed, std::int32_t& placem
   std::size_t next = 0;
   while (!state.is_terminal()) {
     switch (state.phase()) {
-      case Phase::kDraw: state.apply(Action::draw(deck.order()[next++])); break;
+      case Phase::kDraw:
+        state.apply(Action::draw(deck.order()[next++]));
+        break;
       case Phase::kPlace: {
         const PlacementSet choices = state.placements();
         const int n = choices.count();
@@ -24,7 +26,8 @@ GameState random_game(const Game& game, std::uint64_t seed, std::int32_t& placem
         break;
       }
       default: {
-        const Action action = state.legal_action(static_cast<int>(rng.below(static_cast<std::uint32_t>(state.num_legal_actions()))));
+        const Action action =
+            state.legal_action(static_cast<int>(rng.below(static_cast<std::uint32_t>(state.num_legal_actions()))));
         figures += action.figure() == Action::Figure::kMeeple || action.figure() == Action::Figure::kAbbot;
         state.apply(action);
       }
@@ -53,7 +56,8 @@ RandomGames random_games(const Game& game, std::size_t n, std::uint64_t seed, in
       for (std::size_t i = chunk * kChunk; i < std::min(n, (chunk + 1) * kChunk); ++i) {
         std::int32_t placements = 0, figures = 0;
         const GameState end = random_game(game, split(seed, i), placements, figures);
-        for (std::size_t p = 0; p < players; ++p) out.scores[i * players + p] = static_cast<std::int16_t>(end.score(static_cast<int>(p)));
+        for (std::size_t p = 0; p < players; ++p)
+          out.scores[i * players + p] = static_cast<std::int16_t>(end.score(static_cast<int>(p)));
         out.turns[i] = static_cast<std::int16_t>(end.laid_tiles() - 1);
         out.discards[i] = static_cast<std::int16_t>(end.discarded_tiles());
         out.placements[i] = placements;
@@ -64,7 +68,8 @@ RandomGames random_games(const Game& game, std::size_t n, std::uint64_t seed, in
   };
   {
     std::vector<std::jthread> others;
-    const auto extra = std::min<std::size_t>(static_cast<std::size_t>(std::max(threads, 1)), std::max<std::size_t>(chunks, 1)) - 1;
+    const auto extra =
+        std::min<std::size_t>(static_cast<std::size_t>(std::max(threads, 1)), std::max<std::size_t>(chunks, 1)) - 1;
     for (std::size_t t = 0; t < extra; ++t) others.emplace_back(work, false);
     work(true);
   }

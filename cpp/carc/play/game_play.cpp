@@ -23,7 +23,8 @@ GameResult summarise(const GameState& state) {
   result.points = state.points();
   result.final_count = state.final_count();
   result.turns = state.laid_tiles() - 1;
-  for (int i = 0; i < state.discarded_tiles(); ++i) result.discarded.push_back(state.game().tile(state.discarded_tile(i)).id);
+  for (int i = 0; i < state.discarded_tiles(); ++i)
+    result.discarded.push_back(state.game().tile(state.discarded_tile(i)).id);
   return result;
 }
 
@@ -59,11 +60,14 @@ GameResult play_game(const std::shared_ptr<const Game>& game, const GameSpec& sp
       if (state.phase() == Phase::kPlace) rng = Rng(split(split(streams, static_cast<std::uint64_t>(agent)), next));
       const auto began = std::chrono::steady_clock::now();
       action = agents[static_cast<std::size_t>(agent)]->choose(state, rng);
-      think_ns[seat] += std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - began).count();
+      think_ns[seat] +=
+          std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - began).count();
       if (!state.is_legal(action)) {
-        throw IllegalAction("agent " + quote(names[static_cast<std::size_t>(agent)]) + ": " + illegal_action_message(state, action));
+        throw IllegalAction("agent " + quote(names[static_cast<std::size_t>(agent)]) + ": " +
+                            illegal_action_message(state, action));
       }
-      figures_set[seat] += action.what() == Action::What::kFigure && (action.figure() == Action::Figure::kMeeple || action.figure() == Action::Figure::kAbbot);
+      figures_set[seat] += action.what() == Action::What::kFigure &&
+                           (action.figure() == Action::Figure::kMeeple || action.figure() == Action::Figure::kAbbot);
     }
     record.apply(action);
   }
@@ -85,7 +89,8 @@ std::size_t play_games(const std::shared_ptr<const Game>& game, const std::vecto
     }
     for (const int agent : spec.seats) {
       if (agent < 0 || static_cast<std::size_t>(agent) >= make.size()) {
-        throw Error("seats: found agent " + std::to_string(agent) + ", expected 0 to " + std::to_string(make.size() - 1));
+        throw Error("seats: found agent " + std::to_string(agent) + ", expected 0 to " +
+                    std::to_string(make.size() - 1));
       }
     }
   }
@@ -114,7 +119,8 @@ std::size_t play_games(const std::shared_ptr<const Game>& game, const std::vecto
     finished.ready.notify_one();
   };
 
-  const std::size_t workers = std::max<std::size_t>(1, std::min(static_cast<std::size_t>(std::max(1, options.threads)), specs.size()));
+  const std::size_t workers =
+      std::max<std::size_t>(1, std::min(static_cast<std::size_t>(std::max(1, options.threads)), specs.size()));
   finished.workers = workers;
   std::vector<std::jthread> threads;
   for (std::size_t w = 0; w < workers; ++w) threads.emplace_back(work);

@@ -15,26 +15,27 @@
 namespace carc {
 
 // One game to play. The deck comes from `seed`; the agent in seat s decides in turn t with the random stream
-// split(split(split(seed, 1), seats[s]), t), so the games of one deck give each agent the same numbers whatever its seat.
+// split(split(split(seed, 1), seats[s]), t), so the games of one deck give each agent the same numbers whatever its
+// seat.
 struct GameSpec {
   std::uint64_t seed = 0;
   std::vector<int> seats;  // index of the agent in each seat
 };
 
 struct GameResult {
-  std::vector<int> scores;  // by seat
-  Points points;            // by feature kind and seat
-  Points final_count;       // the part of them paid after the last turn
-  int turns = 0;            // tiles laid
-  std::vector<std::string> discarded;          // ids of the tiles that fitted nowhere
-  std::array<int, kMaxPlayers> figures_set{};  // by seat, in the whole game
+  std::vector<int> scores;                           // by seat
+  Points points;                                     // by feature kind and seat
+  Points final_count;                                // the part of them paid after the last turn
+  int turns = 0;                                     // tiles laid
+  std::vector<std::string> discarded;                // ids of the tiles that fitted nowhere
+  std::array<int, kMaxPlayers> figures_set{};        // by seat, in the whole game
   std::array<std::int64_t, kMaxPlayers> think_ns{};  // by seat: time spent in choose()
-  std::string record;       // GameRecord::to_json()
+  std::string record;                                // GameRecord::to_json()
 };
 
 // Throws IllegalAction naming the agent if it chooses an illegal action.
-GameResult play_game(const std::shared_ptr<const Game>& game, const GameSpec& spec,
-                     const std::vector<Agent*>& agents, const std::vector<std::string>& names);
+GameResult play_game(const std::shared_ptr<const Game>& game, const GameSpec& spec, const std::vector<Agent*>& agents,
+                     const std::vector<std::string>& names);
 
 struct PlayOptions {
   int threads = 1;
