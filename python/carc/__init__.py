@@ -1,0 +1,101 @@
+"""Carcassonne for research: a fast rules engine, agents, and matches between them.
+
+Quick start::
+
+    import carc
+
+    rules = carc.Rules(players=2)
+    deck, state = carc.Deck(rules, seed=7), carc.GameState(rules)
+    agent, rng = carc.make_agent("greedy"), carc.Rng(1)
+    while not state.is_terminal():
+        if state.is_chance_node():
+            state.draw(deck)
+        else:
+            state.apply(agent.choose(state, rng))
+    print(state)
+
+An action can be chosen from ``state.legal_actions()`` or given in text,
+``state.apply("D@0,-1r2")``. Everything raises ``carc.Error`` or one of its subclasses for bad
+input.
+"""
+
+from carc._core import (
+    STATE_BYTES,
+    Action,
+    ActionList,
+    Agent,
+    Deck,
+    DeckError,
+    Error,
+    Feature,
+    Figure,
+    Findings,
+    GameRecord,
+    GameResult,
+    GameState,
+    IllegalAction,
+    NamedAgent,
+    NotationError,
+    RandomGames,
+    RecordError,
+    Rng,
+    Rules,
+    RulesError,
+    Tile,
+    TileSet,
+    TileSetError,
+    agent_table,
+    make_agent,
+    measure_clone_ns,
+    perft,
+    play_game,
+    play_games,
+    random_games,
+    rules_options,
+    rules_presets,
+    split_seed,
+    verify_document,
+)
+from carc._version import __version__
+from carc.errors import ConfigError, ResultsError
+
+__all__ = [
+    "STATE_BYTES",
+    "Action",
+    "ActionList",
+    "Agent",
+    "ConfigError",
+    "Deck",
+    "DeckError",
+    "Error",
+    "Feature",
+    "Figure",
+    "Findings",
+    "GameRecord",
+    "GameResult",
+    "GameState",
+    "IllegalAction",
+    "NamedAgent",
+    "NotationError",
+    "RandomGames",
+    "RecordError",
+    "ResultsError",
+    "Rng",
+    "Rules",
+    "RulesError",
+    "Tile",
+    "TileSet",
+    "TileSetError",
+    "__version__",
+    "agent_table",
+    "make_agent",
+    "measure_clone_ns",
+    "perft",
+    "play_game",
+    "play_games",
+    "random_games",
+    "rules_options",
+    "rules_presets",
+    "split_seed",
+    "verify_document",
+]

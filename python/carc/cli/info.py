@@ -1,0 +1,93 @@
+"""``carc rules``, ``carc agents`` and ``carc version``: what there is."""
+
+import platform
+from typing import Any
+
+import typer
+
+from carc._core import STATE_BYTES, Rules, agent_table, rules_options, rules_presets
+from carc._version import __version__
+from carc.cli.terminal import JsonOption, out, plain_table, print_json
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command(epilog="Example: carc rules --json")(rules)
+    app.command(epilog="Example: carc agents")(agents)
+    app.command(epilog="Example: carc version --json")(version)
+
+
+def rules(json: JsonOption = False) -> None:
+    """List the options of the rules and the presets.
+
+    Rules are given to other commands as --rules family, --rules abbot=true,river=2021, or both:
+    family,small_city=2.
+    """
+    presets = [(name, meaning, changes(name)) for name, meaning in rules_presets()]
+    if json:
+        print_json(
+            {
+                "options": [
+                    {"name": name, "values": values, "default": values[0], "meaning": meaning}
+                    for name, values, meaning in rules_options()
+                ],
+                "presets": [
+                    {"name": name, "meaning": meaning, "options": options}
+                    for name, meaning, options in presets
+                ],
+            }
+        )
+        return
+    table = plain_table("option", "values (default first)", "meaning")
+    for name, values, meaning in rules_options():
+        table.add_row(
+            name, ", ".join(map(_text, values)) + (", a file" if name == "tiles" else ""), meaning
+        )
+    out().print(table)
+    out().print()
+    table = plain_table("preset", "changes", "meaning")
+    for name, meaning, options in presets:
+        table.add_row(
+            name,
+            "\n".join(f"{key}={_text(value)}" for key, value in options.items()) or "-",
+            meaning,
+        )
+    out().print(table)
+
+
+def agents(json: JsonOption = False) -> None:
+    """List the agents that can be named, weakest first."""
+    if json:
+        print_json(
+            {"agents": [{"name": name, "summary": summary} for name, summary in agent_table()]}
+        )
+        return
+    table = plain_table("agent", "how it decides")
+    for name, summary in agent_table():
+        table.add_row(name, summary)
+    out().print(table)
+
+
+def version(json: JsonOption = False) -> None:
+    """Print the version."""
+    python, system = platform.python_version(), platform.platform()
+    if json:
+        print_json(
+            {"carc": __version__, "python": python, "platform": system, "state_bytes": STATE_BYTES}
+        )
+    else:
+        out().print(f"carc {__version__} (Python {python}, {system})", soft_wrap=True)
+
+
+def changes(preset: str) -> dict[str, Any]:
+    """Return the options that a preset sets to something other than the default."""
+    usual = Rules().to_dict()
+    return {
+        option: value
+        for option, value in Rules.preset(preset).to_dict().items()
+        if value != usual[option]
+    }
+
+
+def _text(value: object) -> str:
+    return str(value).lower()

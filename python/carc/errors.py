@@ -1,0 +1,11 @@
+"""Errors of the Python layer, in the same family as the engine's."""
+
+from carc._core import Error
+
+
+class ConfigError(Error):
+    """A configuration with an unknown key, a wrong value, or text that is no TOML."""
+
+
+class ResultsError(Error):
+    """A results file that is damaged, in use, or of another configuration."""

@@ -1,0 +1,46 @@
+"""Writing files so that they are there completely or not at all."""
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+
+@contextlib.contextmanager
+def temporary_beside(path: Path) -> Iterator[Path]:
+    """Give a new, empty file in the folder of `path`, which is removed at the end if still there."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+    os.fchmod(handle, 0o666 & ~current_umask())
+    os.close(handle)
+    try:
+        yield Path(name)
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            Path(name).unlink()
+
+
+def sync(path: Path) -> None:
+    """Wait until the file or folder has reached the disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Write a file under a temporary name, fsync it, and rename it over `path`."""
+    with temporary_beside(path) as temporary:
+        temporary.write_bytes(data)
+        sync(temporary)
+        temporary.replace(path)
+        sync(path.parent)
+
+
+def current_umask() -> int:
+    """Return the process's umask, which can only be read by setting it."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

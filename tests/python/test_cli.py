@@ -1,0 +1,170 @@
+"""What all commands have in common, and the small ones: exit codes, error lines, JSON, help."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import carc as package
+from command_line import CARC, DATA, carc, carc_json, error_line
+
+COMMANDS = ("tournament", "play", "verify", "perft", "bench", "rules", "agents", "version")
+
+
+def test_no_command_shows_help() -> None:
+    done = carc()
+    assert done.returncode == 0
+    assert all(name in done.stdout for name in COMMANDS)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help_with_an_example(command: str) -> None:
+    done = carc(command, "--help")
+    assert done.returncode == 0
+    assert f"Example: carc {command}" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["tournamnet"], "no such command: tournamnet, did you mean tournament?"),
+        (["--jsn"], "no such option: --jsn, did you mean"),
+        (["tournament", "--round", "3"], "no such option: --round, did you mean --rounds?"),
+        (
+            ["tournament", "--rounds", "many"],
+            "found many, expected a whole number from 1 to 1000000",
+        ),
+        (["tournament", "--rounds", "0"], "found 0, expected a whole number from 1"),
+        (["tournament", "--seed", "-1"], "found -1, expected a whole number from 0"),
+        (
+            ["tournament", "--seed", str(2**64)],
+            f"found {2**64}, expected a whole number from 0 to {2**64 - 1}",
+        ),
+        (["tournament", "--players", "6"], "found 6, expected a whole number from 2 to 5"),
+        (
+            ["tournament", "--agents", "greedy,rnadom"],
+            "--agents: unknown agent 'rnadom', did you mean 'random'?",
+        ),
+        (
+            ["tournament", "--rules", "famly"],
+            "--rules: unknown rules preset 'famly', did you mean 'family'?",
+        ),
+        (
+            ["tournament", "--rules", "abot=true"],
+            "--rules: unknown rules option 'abot', did you mean 'abbot'?",
+        ),
+        (["tournament", "none.toml"], "none.toml: No such file or directory"),
+        (["tournament", "--concurrency", "0"], "found 0, expected a whole number from 1"),
+        (["verify"], "Missing argument"),
+        (["verify", "none.jsonl"], "none.jsonl: No such file or directory"),
+        (["perft", "--turns", "0"], "found 0, expected a whole number from 1"),
+        (["perft", "--rules", "river=2020"], "river: found"),
+        (["bench", "cor"], "found subject 'cor', did you mean 'core'?"),
+        (["bench", "--seconds", "-1"], "found -1, expected a number from 0.01"),
+        (["play", "greedy"], "found 1 agents, expected 2 to 5"),
+        (["play", "greedy", "greedy", "--players", "3"], "found 2 agents, expected 3"),
+        (["play", "greedy", "hmuan"], "unknown agent 'hmuan'"),
+        (["rules", "extra"], "extra"),
+    ],
+)
+def test_bad_usage_is_one_line_and_exit_code_2(
+    words: list[str], message: str, tmp_path: Path
+) -> None:
+    assert message in error_line(carc(*words, cwd=tmp_path))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_rules_lists_options_and_presets() -> None:
+    done = carc("rules")
+    assert done.returncode == 0
+    for name, _, _ in package.rules_options():
+        assert name in done.stdout
+    for name, _ in package.rules_presets():
+        assert name in done.stdout
+
+
+def test_rules_as_json_say_what_a_preset_changes() -> None:
+    document = carc_json("rules")
+    assert [option["name"] for option in document["options"]] == [
+        name for name, _, _ in package.rules_options()
+    ]
+    assert all(option["values"][0] == option["default"] for option in document["options"])
+    presets = {preset["name"]: preset["options"] for preset in document["presets"]}
+    assert presets["current"] == {}
+    assert presets["family"] == {"farmers": False, "join_cities": "forbidden"}
+    for name, options in presets.items():
+        assert package.Rules.preset(name) == package.Rules(**options)
+
+
+def test_agents_as_json() -> None:
+    names = [agent["name"] for agent in carc_json("agents")["agents"]]
+    assert names == [name for name, _ in package.agent_table()]
+    assert "greedy" in carc("agents").stdout
+
+
+def test_version() -> None:
+    assert carc("version").stdout.startswith(f"carc {package.__version__} ")
+    assert carc_json("version")["carc"] == package.__version__
+
+
+def test_perft_counts_the_sequences_of_a_deck() -> None:
+    document = carc_json("perft", "--turns", 3, "--seed", 5, "--rules", "abbot=true")
+    rules = package.Rules(abbot=True)
+    tiles = package.Deck(rules, seed=5).tiles
+    state = package.GameState(rules)
+    counts = [package.perft(state, tiles, turns) for turns in (1, 2, 3)]
+    assert [depth["sequences"] for depth in document["depths"]] == counts
+    assert document["first_tiles"] == tiles[:3]
+    assert (
+        f"{counts[2]:,}" in carc("perft", "--turns", 3, "--seed", 5, "--rules", "abbot=true").stdout
+    )
+
+
+def test_bench_measures_everything() -> None:
+    document = carc_json("bench", "core", "--seconds", 0.01)
+    keys = {
+        "random_games_per_s",
+        "random_games_per_s_2_threads",
+        "python_random_games_per_s",
+        "perft_nodes_per_s",
+        "clone_ns",
+        "state_bytes",
+        "base_ns_per_tile",
+        "river_abbot_5p_ns_per_tile",
+    }
+    assert keys <= document.keys()
+    assert all(document[key] > 0 for key in keys)
+    assert document["state_bytes"] == package.STATE_BYTES
+
+
+def test_quiet_leaves_stderr_empty() -> None:
+    assert carc("bench", "--seconds", 0.01, "--quiet").stderr == ""
+
+
+@pytest.mark.parametrize(
+    "words", [["rules"], ["rules", "--json"], ["verify", str(DATA)], ["play"], ["--help"]]
+)
+def test_a_reader_that_has_gone_is_no_error_message(words: list[str]) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run([*CARC, *words], stdout=writer, stderr=subprocess.PIPE, check=False)
+    os.close(writer)
+    assert done.returncode == 141
+    assert done.stderr == b""
+
+
+def test_a_terminal_without_unicode_gets_all_it_can_show(tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    command = [*CARC, "tournament", "--rounds", "2", "--quiet"]
+    done = subprocess.run(command, capture_output=True, env=environment, cwd=tmp_path, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.isascii()
+    assert b"greedy" in done.stdout
+
+
+def test_json_is_the_only_output(tmp_path: Path) -> None:
+    done = carc("tournament", "--rounds", 2, "--json", cwd=tmp_path)
+    assert isinstance(json.loads(done.stdout), dict)
+    assert "Games are kept in" in done.stderr

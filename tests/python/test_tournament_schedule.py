@@ -1,0 +1,145 @@
+"""Which games a tournament has, that they are played once each, and what the report says about
+them.
+"""
+
+from pathlib import Path
+
+import pytest
+
+import carc
+from carc.config import TournamentConfig
+from carc.report import make_report
+from carc.results import ResultsFile, StoredGame
+from carc.tournament import entrants, identity, identity_hash, pairings, play_missing, schedule
+
+
+def test_every_table_plays_every_deck_in_every_rotation() -> None:
+    config = TournamentConfig(agents=("random", "greedy", "greedy"), rounds=2, seed=9)
+    games = list(schedule(config))
+    assert pairings(config) == [(0, 1), (0, 2), (1, 2)]
+    assert len(games) == len({game.key for game in games}) == config.games == 12
+    assert [game.seats for game in games[:6]] == [(0, 1), (1, 0), (0, 2), (2, 0), (1, 2), (2, 1)]
+    assert [game.seed for game in games] == [
+        carc.split_seed(9, deck) for deck in (0, 1) for _ in range(6)
+    ]
+
+
+def test_four_players_rotate() -> None:
+    config = TournamentConfig(agents=("random",) * 4, rounds=1, rules=carc.Rules(players=4))
+    assert [game.seats for game in schedule(config)] == [
+        (0, 1, 2, 3),
+        (1, 2, 3, 0),
+        (2, 3, 0, 1),
+        (3, 0, 1, 2),
+    ]
+
+
+def test_a_repeated_agent_is_numbered() -> None:
+    assert entrants(TournamentConfig(agents=("greedy", "random", "greedy", "greedy"))) == [
+        "greedy",
+        "random",
+        "greedy#2",
+        "greedy#3",
+    ]
+
+
+def test_rounds_are_no_part_of_the_identity() -> None:
+    assert identity_hash(TournamentConfig(rounds=3)) == identity_hash(TournamentConfig(rounds=4))
+    others = [
+        TournamentConfig(seed=2),
+        TournamentConfig(agents=("greedy", "random")),
+        TournamentConfig(rules=carc.Rules(abbot=True)),
+        TournamentConfig(agents=("random",) * 3, rules=carc.Rules(players=3)),
+    ]
+    assert len({identity_hash(config) for config in [TournamentConfig(), *others]}) == 5
+
+
+def play(
+    folder: Path, config: TournamentConfig, concurrency: int = 1, name: str = "r.sqlite"
+) -> list[StoredGame]:
+    """Play what is missing and return all games."""
+    with ResultsFile(folder / name, identity(config)) as results:
+        play_missing(config, results, concurrency=concurrency)
+        return results.games()
+
+
+def test_results_do_not_depend_on_the_number_of_threads(tmp_path: Path) -> None:
+    config = TournamentConfig(rounds=6)
+    one, three = (play(tmp_path, config, threads, f"{threads}.sqlite") for threads in (1, 3))
+    assert [(g.key, g.agents, g.scores, g.turns) for g in one] == [
+        (g.key, g.agents, g.scores, g.turns) for g in three
+    ]
+
+
+def test_more_rounds_add_games_and_fewer_count_fewer(tmp_path: Path) -> None:
+    few = play(tmp_path, TournamentConfig(rounds=2))
+    many = play(tmp_path, TournamentConfig(rounds=5))
+    assert (len(few), len(many)) == (4, 10)
+    assert many[:4] == few
+    assert len(play(tmp_path, TournamentConfig(rounds=2))) == 10
+    assert make_report(TournamentConfig(rounds=2), many).games == 4
+
+
+def test_stopping_keeps_the_games_played(tmp_path: Path) -> None:
+    config = TournamentConfig(rounds=50)
+    with ResultsFile(tmp_path / "r.sqlite", identity(config)) as results:
+        left = iter([True, True, False])
+        played = play_missing(config, results, on_game=lambda: next(left, False))
+        kept = len(results.games())
+        assert 3 <= played == kept < config.games
+        assert play_missing(config, results) == config.games - kept
+        assert len(results.games()) == config.games
+
+
+def stored(
+    deck: int, rotation: int, agents: list[str], scores: list[int], turns: int = 71
+) -> StoredGame:
+    """Return a game in which every agent thought 10 ms for each point of its score."""
+    return StoredGame(0, deck, rotation, agents, scores, [score / 100 for score in scores], turns)
+
+
+def test_report_of_two_decks_worked_out_by_hand() -> None:
+    config = TournamentConfig(rounds=2)
+    games = [
+        stored(0, 0, ["random", "greedy"], [10, 50]),
+        stored(0, 1, ["greedy", "random"], [40, 20]),
+        stored(1, 0, ["random", "greedy"], [30, 30]),
+        stored(1, 1, ["greedy", "random"], [20, 24]),
+    ]
+    report = make_report(config, games).to_dict()
+    greedy, random = report["agents"]
+    assert (greedy["rank"], greedy["name"], random["name"]) == (1, "greedy", "random")
+    assert (greedy["games"], greedy["wins"], greedy["ties"], greedy["losses"]) == (4, 2, 1, 1)
+    assert greedy["win_rate"] == 0.625
+    assert greedy["score_mean"] == 35
+    # Margins 40, 20 on the first deck, 0, -4 on the second: means 30, -2; t(1; 0.975) = 12.706.
+    assert greedy["margin_mean"] == 14
+    assert greedy["margin_ci95"] == pytest.approx([14 - 12.706 * 16, 14 + 12.706 * 16], rel=1e-4)
+    # greedy laid 35 of the 71 tiles in the second seat and 36 in the first.
+    assert greedy["ms_per_turn"] == pytest.approx(1000 * 1.40 / (35 + 36 + 35 + 36))
+    assert [seat["margin_mean"] for seat in report["seats"]] == [-6, 6]
+    assert report["pairings"][0]["agents"] == ["random", "greedy"]
+    assert [result["wins"] for result in report["pairings"][0]["results"]] == [1, 2]
+
+
+def test_a_deck_that_is_not_complete_does_not_count() -> None:
+    games = [
+        stored(0, 0, ["random", "greedy"], [10, 50]),
+        stored(0, 1, ["greedy", "random"], [40, 20]),
+        stored(1, 0, ["random", "greedy"], [90, 0]),
+    ]
+    report = make_report(TournamentConfig(rounds=2), games)
+    assert (report.games, report.decks) == (2, 1)
+
+
+def test_an_agent_against_itself_is_equal_within_the_interval(tmp_path: Path) -> None:
+    # 95 % intervals: one seed in twenty would miss; this one is fixed.
+    config = TournamentConfig(agents=("greedy", "greedy"), rounds=40, seed=3)
+    report = make_report(config, play(tmp_path, config, concurrency=2))
+    for tally, elo in report.standings:
+        assert tally.margin.low is not None
+        assert tally.margin.high is not None
+        assert tally.margin.low < 0 < tally.margin.high
+        assert elo.low is not None
+        assert elo.high is not None
+        assert elo.low < 0 < elo.high
