@@ -575,4 +575,5 @@ def verify_document(text: str) -> Findings:
     engine's.
     """
 
-STATE_BYTES: int = 6912
+STATE_BYTES: int
+__version__: str

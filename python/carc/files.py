@@ -9,7 +9,7 @@ from pathlib import Path
 
 @contextlib.contextmanager
 def temporary_beside(path: Path) -> Iterator[Path]:
-    """Give a new, empty file in the folder of `path`, which is removed at the end if still there."""
+    """Give a new, empty file in the folder of `path`; what is left of it is removed at the end."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
     os.fchmod(handle, 0o666 & ~current_umask())

@@ -77,8 +77,8 @@ def play_missing(
 ) -> int:
     """Play the games that the results file lacks, and write each as it ends.
 
-    They do not depend on `concurrency`, the number of threads. `on_game` is called after each and says
-    whether to go on. Returns the number of games played.
+    They do not depend on `concurrency`, the number of threads. `on_game` is called after each and
+    says whether to go on. Returns the number of games played.
     """
     finished = {game.key for game in results.games()}
     missing = [game for game in schedule(config) if game.key not in finished]

@@ -65,7 +65,8 @@ def test_every_command_has_help_with_an_example(command: str) -> None:
         (["bench", "--seconds", "-1"], "found -1, expected a number from 0.01"),
         (["play", "greedy"], "found 1 agents, expected 2 to 5"),
         (["play", "greedy", "greedy", "--players", "3"], "found 2 agents, expected 3"),
-        (["play", "greedy", "hmuan"], "unknown agent 'hmuan'"),
+        (["play", "greedy", "hmuan"], "unknown agent 'hmuan', did you mean 'human'?"),
+        (["play", "--rules", "players=3"], "--rules: found players 3, expected 2 as agents"),
         (["rules", "extra"], "extra"),
     ],
 )

@@ -115,7 +115,7 @@ def test_bad_answers_are_asked_again() -> None:
 
 def test_help_explains_the_notation() -> None:
     done = carc("play", "human", "greedy", "--seed", 5, stdin="help\nquit\n")
-    assert "city:N sets a meeple on the city at the north edge" in done.stdout
+    assert "city:N    a meeple on the city at the north edge" in done.stdout
 
 
 def test_the_end_of_the_input_ends_the_game() -> None:
@@ -132,7 +132,7 @@ def test_an_interrupt_ends_a_persons_game() -> None:
         process.send_signal(signal.SIGINT)
         assert process.wait() == 130
         assert process.stderr is not None
-        assert process.stderr.read() == ""
+        assert process.stderr.read().strip() == ""
 
 
 def test_a_person_with_json_gets_the_questions_on_stderr() -> None:

@@ -26,7 +26,7 @@ def test_every_public_name_of_the_extension_is_exported() -> None:
 
 
 def test_version_has_one_source() -> None:
-    assert carc.__version__ == __version__
+    assert carc.__version__ == __version__ == carc._core.__version__
 
 
 def test_installed_version_is_the_source_version() -> None:

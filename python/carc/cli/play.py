@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from carc._core import GameRecord, GameResult, play_game
+from carc._core import GameRecord, GameResult, agent_table, play_game
 from carc.cli.person import PERSON, Conversation, QuitError, play_with_people
 from carc.cli.terminal import (
     JsonOption,
@@ -22,7 +22,7 @@ from carc.cli.terminal import (
     plain_table,
     print_json,
 )
-from carc.config import describe_rules, load_tournament
+from carc.config import describe_rules, nearest, parse_rules, rules_table
 from carc.errors import ConfigError
 from carc.files import write_atomically
 
@@ -56,20 +56,22 @@ def play(
     names = agents or ["greedy", "random"]
     if not 2 <= len(names) <= 5 or players not in (None, len(names)):
         raise ConfigError(f"found {len(names)} agents, expected {players or '2 to 5'}, one a seat")
-    people = PERSON in names
-    overrides: dict[str, Any] = {
-        "agents": ["random" if name == PERSON else name for name in names],
-        "players": len(names),
-    }
-    if rules is not None:
-        overrides["rules"] = rules
-    chosen = load_tournament(None, overrides).rules
+    known = [PERSON, *(name for name, _ in agent_table())]
+    for name in names:
+        if name not in known:
+            raise ConfigError(f"unknown agent '{name}', did you mean '{nearest(name, known)}'?")
+    chosen = parse_rules(rules or "current", "--rules")
+    if "players" in rules_table(rules or "current", "--rules") and chosen.players != len(names):
+        raise ConfigError(
+            f"--rules: found players {chosen.players}, expected {len(names)} as agents"
+        )
+    chosen = chosen.replace(players=len(names))
     number = secrets.randbits(32) if seed is None else seed
     console = notes() if json else out()
     console.print(
         f"seed {number}, rules {describe_rules(chosen)}, {', '.join(names)}", soft_wrap=True
     )
-    if people:
+    if PERSON in names:
         console.print("Answer help for help.")
         try:
             result = play_with_people(chosen, names, number, Conversation(console, names).ask)

@@ -178,7 +178,7 @@ def _opening(settings: TournamentConfig, kept: int, path: Path, again: str) -> s
 
 
 def _cores() -> int:
-    if sys.platform == "linux":
+    if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
