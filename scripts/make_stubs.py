@@ -55,9 +55,6 @@ CORRECTIONS = (
     (r"\*\*kwargs\)", "**kwargs: typing.Any)"),
     (r": dict([,)])", r": dict[str, typing.Any]\1"),
     (r": tuple([,)])", r": tuple[typing.Any, ...]\1"),
-    # Action is bound after Deck, whose signature then lacks its name.
-    (r"def draw\(self\) -> \.\.\.:", "def draw(self) -> Action:"),
-    (r"def drawn_tile\(self\) -> typing\.Any:", "def drawn_tile(self) -> str | None:"),
     # Values change without a change of type.
     (r"(?m)^(\w+): (int|str) = .*$", r"\1: \2"),
     # Lists that are only read may be any sequence.

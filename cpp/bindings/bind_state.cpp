@@ -34,9 +34,9 @@ PyTile make_tile(const GameState& state, int i) {
   return {state.game().tile(t.type).id, t.cell.x, t.cell.y, t.rotation};
 }
 
-py::object drawn_tile(const PyState& self) {
-  if (self.state.drawn_tile() < 0) return py::none();
-  return py::str(self.game->tile(static_cast<TypeId>(self.state.drawn_tile())).id);
+std::optional<std::string> drawn_tile(const PyState& self) {
+  if (self.state.drawn_tile() < 0) return std::nullopt;
+  return self.game->tile(static_cast<TypeId>(self.state.drawn_tile())).id;
 }
 
 TypeId named_type(const PyState& self, const std::string& id) { return self.game->require<Error>(id).type; }
@@ -67,6 +67,59 @@ std::string action_repr(Action a) {
   }
   return out + ">";
 }
+
+void bind_parts(py::module_& m) {
+  py::class_<PyTile>(m, "Tile", "A tile on the board.")
+      .def_readonly("id", &PyTile::id)
+      .def_readonly("x", &PyTile::x)
+      .def_readonly("y", &PyTile::y)
+      .def_readonly("rotation", &PyTile::rotation, "Quarter turns clockwise from the reference drawing.")
+      .def("__repr__", [](const PyTile& t) {
+        return "<Tile " + t.id + "@" + std::to_string(t.x) + "," + std::to_string(t.y) + "r" +
+               std::to_string(t.rotation) + ">";
+      });
+  py::class_<Figure>(m, "Figure", "A figure on the board.")
+      .def_readonly("tile", &Figure::tile, "Index in GameState.tiles.")
+      .def_readonly("feature", &Figure::feature, "Index in the tile's feature list.")
+      .def_readonly("player", &Figure::player)
+      .def_property_readonly(
+          "figure", [](const Figure& f) { return figure_name(f.figure); }, "meeple or abbot.")
+      .def_property_readonly(
+          "kind", [](const Figure& f) { return kFeatureKindNames[static_cast<std::size_t>(f.kind)]; },
+          "Kind of the feature.")
+      .def("__repr__", [](const Figure& f) {
+        return std::string("<") + figure_name(f.figure) + " of player " + std::to_string(f.player) + " on tile " +
+               std::to_string(f.tile) + " " + kFeatureKindNames[static_cast<std::size_t>(f.kind)] + ">";
+      });
+  py::class_<Feature>(m, "Feature", "A road, city, monastery, garden, field or river on the board.")
+      .def_property_readonly("kind",
+                             [](const Feature& f) { return kFeatureKindNames[static_cast<std::size_t>(f.kind)]; })
+      .def_property_readonly(
+          "segments",
+          [](const Feature& f) {
+            py::typing::List<py::typing::Tuple<int, int>> out;
+            for (const Segment& s : f.segments) out.append(py::make_tuple(s.tile, s.feature));
+            return out;
+          },
+          "(index in GameState.tiles, index in the tile's feature list) of every part.")
+      .def_readonly("tiles", &Feature::tiles, "Number of different tiles.")
+      .def_readonly("shields", &Feature::shields)
+      .def_readonly("open", &Feature::open,
+                    "Open edges; for monasteries and gardens the missing neighbours; 0 for fields.")
+      .def_readonly("is_complete", &Feature::is_complete)
+      .def_readonly("figures", &Feature::figures)
+      .def_readonly("cities", &Feature::cities,
+                    "For a field: indices in GameState.features() of the cities that it touches.")
+      .def_readonly("value", &Feature::value,
+                    "Points for its majority if the game ended now; for a field 3 a completed city.")
+      .def("__repr__", [](const Feature& f) {
+        return std::string("<") + kFeatureKindNames[static_cast<std::size_t>(f.kind)] + " of " +
+               std::to_string(f.tiles) + " tiles, " + (f.is_complete ? "complete" : std::to_string(f.open) + " open") +
+               ", " + std::to_string(f.figures.size()) + " figures>";
+      });
+}
+
+}  // namespace
 
 void bind_actions(py::module_& m) {
   py::class_<Action>(m, "Action", "One decision: a drawn tile, a placement, or what is done with a figure.")
@@ -139,61 +192,7 @@ void bind_actions(py::module_& m) {
       .def("__repr__", [](const ActionList& self) { return "<" + std::to_string(self.size()) + " actions>"; });
 }
 
-void bind_parts(py::module_& m) {
-  py::class_<PyTile>(m, "Tile", "A tile on the board.")
-      .def_readonly("id", &PyTile::id)
-      .def_readonly("x", &PyTile::x)
-      .def_readonly("y", &PyTile::y)
-      .def_readonly("rotation", &PyTile::rotation, "Quarter turns clockwise from the reference drawing.")
-      .def("__repr__", [](const PyTile& t) {
-        return "<Tile " + t.id + "@" + std::to_string(t.x) + "," + std::to_string(t.y) + "r" +
-               std::to_string(t.rotation) + ">";
-      });
-  py::class_<Figure>(m, "Figure", "A figure on the board.")
-      .def_readonly("tile", &Figure::tile, "Index in GameState.tiles.")
-      .def_readonly("feature", &Figure::feature, "Index in the tile's feature list.")
-      .def_readonly("player", &Figure::player)
-      .def_property_readonly(
-          "figure", [](const Figure& f) { return figure_name(f.figure); }, "meeple or abbot.")
-      .def_property_readonly(
-          "kind", [](const Figure& f) { return kFeatureKindNames[static_cast<std::size_t>(f.kind)]; },
-          "Kind of the feature.")
-      .def("__repr__", [](const Figure& f) {
-        return std::string("<") + figure_name(f.figure) + " of player " + std::to_string(f.player) + " on tile " +
-               std::to_string(f.tile) + " " + kFeatureKindNames[static_cast<std::size_t>(f.kind)] + ">";
-      });
-  py::class_<Feature>(m, "Feature", "A road, city, monastery, garden, field or river on the board.")
-      .def_property_readonly("kind",
-                             [](const Feature& f) { return kFeatureKindNames[static_cast<std::size_t>(f.kind)]; })
-      .def_property_readonly(
-          "segments",
-          [](const Feature& f) {
-            py::typing::List<py::typing::Tuple<int, int>> out;
-            for (const Segment& s : f.segments) out.append(py::make_tuple(s.tile, s.feature));
-            return out;
-          },
-          "(index in GameState.tiles, index in the tile's feature list) of every part.")
-      .def_readonly("tiles", &Feature::tiles, "Number of different tiles.")
-      .def_readonly("shields", &Feature::shields)
-      .def_readonly("open", &Feature::open,
-                    "Open edges; for monasteries and gardens the missing neighbours; 0 for fields.")
-      .def_readonly("is_complete", &Feature::is_complete)
-      .def_readonly("figures", &Feature::figures)
-      .def_readonly("cities", &Feature::cities,
-                    "For a field: indices in GameState.features() of the cities that it touches.")
-      .def_readonly("value", &Feature::value,
-                    "Points for its majority if the game ended now; for a field 3 a completed city.")
-      .def("__repr__", [](const Feature& f) {
-        return std::string("<") + kFeatureKindNames[static_cast<std::size_t>(f.kind)] + " of " +
-               std::to_string(f.tiles) + " tiles, " + (f.is_complete ? "complete" : std::to_string(f.open) + " open") +
-               ", " + std::to_string(f.figures.size()) + " figures>";
-      });
-}
-
-}  // namespace
-
 void bind_state(py::module_& m) {
-  bind_actions(m);
   bind_parts(m);
   auto state = py::class_<PyState>(m.attr("GameState"));
   state.def_property_readonly("rules", [](const PyState& self) { return PyRules{self.game}; })

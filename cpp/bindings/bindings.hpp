@@ -44,6 +44,7 @@ Action to_action(const GameState& state, const py::object& action);
 std::string found(const py::handle& value);
 
 void bind_errors(py::module_& m);
+void bind_actions(py::module_& m);
 void bind_rules(py::module_& m);
 void bind_state(py::module_& m);
 void bind_record(py::module_& m);

@@ -66,6 +66,56 @@ class TileSetError(Error):
 class DeckError(Error):
     """A deck that does not fit its game."""
 
+class Action:
+    """One decision: a drawn tile, a placement, or what is done with a figure."""
+    @staticmethod
+    def abbot(feature: typing.SupportsIndex) -> Action:
+        """Set the abbot."""
+    @staticmethod
+    def from_int(bits: typing.SupportsIndex) -> Action: ...
+    @staticmethod
+    def meeple(feature: typing.SupportsIndex) -> Action:
+        """Set a meeple on the feature with this index in the tile's list."""
+    @staticmethod
+    def no_figure() -> Action:
+        """Do nothing with a figure."""
+    @staticmethod
+    def place(
+        x: typing.SupportsIndex, y: typing.SupportsIndex, rotation: typing.SupportsIndex
+    ) -> Action:
+        """Lay the drawn tile; rotation in quarter turns clockwise."""
+    def __eq__(self, other: object) -> bool: ...
+    def __getstate__(self) -> tuple[int]: ...
+    def __hash__(self) -> int: ...
+    def __int__(self) -> int: ...
+    def __repr__(self) -> str: ...
+    def __setstate__(self, arg0: tuple[typing.Any, ...]) -> None: ...
+    @property
+    def feature(self) -> int:
+        """Index of the feature in the tile's list."""
+    @property
+    def figure(self) -> str:
+        """none, meeple, abbot or back."""
+    @property
+    def kind(self) -> str:
+        """draw, place or figure."""
+    @property
+    def rotation(self) -> int:
+        """Quarter turns clockwise of a placement."""
+    @property
+    def x(self) -> int:
+        """Column of a placement or of the figure taken back."""
+    @property
+    def y(self) -> int: ...
+
+class ActionList:
+    """Legal actions in their fixed order: a sequence."""
+    def __contains__(self, item: object) -> bool: ...
+    def __getitem__(self, index: typing.SupportsIndex) -> Action: ...
+    def __iter__(self) -> collections.abc.Iterator[Action]: ...
+    def __len__(self) -> int: ...
+    def __repr__(self) -> str: ...
+
 class TileSet:
     """Tile types with their counts, in the format of tiles.json."""
     @staticmethod
@@ -281,56 +331,6 @@ class GameState:
     @property
     def winners(self) -> list[int]:
         """Players with most points (all of them share a win at the end)."""
-
-class Action:
-    """One decision: a drawn tile, a placement, or what is done with a figure."""
-    @staticmethod
-    def abbot(feature: typing.SupportsIndex) -> Action:
-        """Set the abbot."""
-    @staticmethod
-    def from_int(bits: typing.SupportsIndex) -> Action: ...
-    @staticmethod
-    def meeple(feature: typing.SupportsIndex) -> Action:
-        """Set a meeple on the feature with this index in the tile's list."""
-    @staticmethod
-    def no_figure() -> Action:
-        """Do nothing with a figure."""
-    @staticmethod
-    def place(
-        x: typing.SupportsIndex, y: typing.SupportsIndex, rotation: typing.SupportsIndex
-    ) -> Action:
-        """Lay the drawn tile; rotation in quarter turns clockwise."""
-    def __eq__(self, other: object) -> bool: ...
-    def __getstate__(self) -> tuple[int]: ...
-    def __hash__(self) -> int: ...
-    def __int__(self) -> int: ...
-    def __repr__(self) -> str: ...
-    def __setstate__(self, arg0: tuple[typing.Any, ...]) -> None: ...
-    @property
-    def feature(self) -> int:
-        """Index of the feature in the tile's list."""
-    @property
-    def figure(self) -> str:
-        """none, meeple, abbot or back."""
-    @property
-    def kind(self) -> str:
-        """draw, place or figure."""
-    @property
-    def rotation(self) -> int:
-        """Quarter turns clockwise of a placement."""
-    @property
-    def x(self) -> int:
-        """Column of a placement or of the figure taken back."""
-    @property
-    def y(self) -> int: ...
-
-class ActionList:
-    """Legal actions in their fixed order: a sequence."""
-    def __contains__(self, item: object) -> bool: ...
-    def __getitem__(self, index: typing.SupportsIndex) -> Action: ...
-    def __iter__(self) -> collections.abc.Iterator[Action]: ...
-    def __len__(self) -> int: ...
-    def __repr__(self) -> str: ...
 
 class Tile:
     """A tile on the board."""

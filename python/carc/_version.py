@@ -1,3 +1,3 @@
-"""The version of this package: the one source, read by the build too."""
+"""The version of this package, which CMakeLists.txt states."""
 
-__version__ = "0.1.0"
+from carc._core import __version__ as __version__

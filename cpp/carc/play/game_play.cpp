@@ -134,13 +134,13 @@ std::size_t play_games(const std::shared_ptr<const Game>& game, const std::vecto
     batch.swap(finished.results);
     lock.unlock();
     try {
-      if (options.interrupted && options.interrupted()) stop = true;
       for (const auto& [index, result] : batch) {
         ++delivered;  // games in flight when a run stops are finished and delivered too
         if (options.on_result && !options.on_result(index, result)) stop = true;
       }
+      if (!error && options.interrupted && options.interrupted()) stop = true;
     } catch (...) {
-      error = std::current_exception();
+      if (!error) error = std::current_exception();
       stop = true;
     }
     lock.lock();

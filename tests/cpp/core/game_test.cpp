@@ -175,18 +175,19 @@ TEST(Game, SetThatCouldMakeTooManyFieldsIsRefused) {
     rules.tiles = read(tile_set({tile("cut", n, "RRRR", features)}, "cut"));
     return rules;
   };
-  EXPECT_THAT(message_of<TileSetError>([&] { Game::create(rules_with(84)); }), testing::AllOf(HasSubstr("fields"), HasSubstr("254")));
+  EXPECT_THAT(message_of<TileSetError>([&] { Game::create(rules_with(84)); }), testing::AllOf(HasSubstr("fields"), HasSubstr(std::to_string(kMaxFields))));
   EXPECT_NO_THROW(Game::create(rules_with(40)));
 }
 
 TEST(Game, SetWithTooManyContactsIsRefused) {
-  const std::vector<Json> features = {city("N"), city("E"), city("S"), field({6, 7}, {0, 1, 2})};
-  Rules rules;
-  rules.tiles = read(tile_set({tile("fort", 84, "CCCF", features)}, "fort"));
-  EXPECT_NO_THROW(Game::create(rules));  // 252
-  const std::vector<Json> four = {city("N"), city("E"), city("S"), field({6}, {0, 1, 2}), road("W"), field({7}, {0, 1, 2})};
-  rules.tiles = read(tile_set({tile("fort", 84, "CCCR", four)}, "fort"));
-  EXPECT_THAT(message_of<TileSetError>([&] { Game::create(rules); }), testing::AllOf(HasSubstr("contacts"), HasSubstr("254")));
+  const auto rules_with = [&](const std::vector<int>& touched) {
+    Rules rules;
+    rules.tiles = read(tile_set({tile("fort", 84, "CCCF", {city("N"), city("E"), city("S"), field({6, 7}, touched)})}, "fort"));
+    return rules;
+  };
+  EXPECT_NO_THROW(Game::create(rules_with({0, 1})));
+  EXPECT_THAT(message_of<TileSetError>([&] { Game::create(rules_with({0, 1, 2})); }),
+              testing::AllOf(HasSubstr("252 contacts"), HasSubstr(std::to_string(kMaxContacts))));
 }
 
 }  // namespace
