@@ -29,7 +29,7 @@ FUZZ_SECONDS = 60
 # Line tables are all that a stack trace needs; under the sanitizers -O2 compiles twice as long.
 TEST_FLAGS = "-O2 -g1"
 SANITIZER_FLAGS = "-O1 -g1"
-TAIL_LINES = 60  # of a failed command's output, shown on stderr
+TAIL_LINES = 60  # of the output of what failed, shown on stderr
 
 
 @dataclass(frozen=True)
@@ -62,6 +62,19 @@ def read_junit(path: Path) -> Count:
     return count
 
 
+def tail(text: str) -> str:
+    return "\n".join(text.splitlines()[-TAIL_LINES:])
+
+
+def failures(path: Path) -> str:
+    """Name the failed test cases of a JUnit file, each after the end of its output."""
+    parts = []
+    for case in ElementTree.parse(path).iter("testcase"):
+        if {child.tag for child in case} & {"failure", "error"}:
+            parts.append(f"{tail(case.findtext('system-out') or '')}\nfailed: {case.get('name')}")
+    return "\n".join(parts)
+
+
 def say(text: str) -> None:
     print(f"carc test: {text}", file=sys.stderr, flush=True)
 
@@ -71,6 +84,7 @@ class Checks:
 
     def __init__(self, log: BinaryIO) -> None:
         self._log = log
+        self._start = 0  # of the last command's output in the log
 
     def run(
         self,
@@ -79,10 +93,22 @@ class Checks:
         show: bool = False,
     ) -> bool:
         """Run a command, shown on stdout as well if asked; tell whether it ended with status 0."""
+        succeeded = self._execute(command, env, show)
+        if not succeeded and not show:
+            print(self._tail(), file=sys.stderr)
+        return succeeded
+
+    def _tail(self) -> str:
+        output = (BUILD / "test.log").read_bytes()[self._start :]
+        return tail(output.decode(errors="replace"))
+
+    def _execute(
+        self, command: Sequence[str | Path], env: Mapping[str, str] | None, show: bool
+    ) -> bool:
         arguments = [str(part) for part in command]
         self._log.write(f"\n$ {' '.join(arguments)}\n".encode())
         self._log.flush()
-        start = self._log.tell()
+        self._start = self._log.tell()
         with subprocess.Popen(
             arguments,
             cwd=ROOT,
@@ -97,13 +123,9 @@ class Checks:
                 sys.stdout.buffer.flush()
         self._log.flush()
         self._log.seek(0, os.SEEK_END)
-        if process.returncode == 0:
-            return True
-        if not show:
-            text = (BUILD / "test.log").read_bytes()[start:].decode(errors="replace")
-            print("\n".join(text.splitlines()[-TAIL_LINES:]), file=sys.stderr)
-        say(f"FAILED with status {process.returncode}: {' '.join(arguments)}")
-        return False
+        if process.returncode != 0:
+            say(f"FAILED with status {process.returncode}: {' '.join(arguments)}")
+        return process.returncode == 0
 
     def count(
         self,
@@ -114,8 +136,10 @@ class Checks:
     ) -> Count:
         """Run a command that writes a JUnit file; failing without a failed case counts as one."""
         junit.unlink(missing_ok=True)
-        succeeded = self.run(command, env, show)
+        succeeded = self._execute(command, env, show)
         count = read_junit(junit) if junit.exists() else Count()
+        if not succeeded and not show:
+            print(failures(junit) if count.failed else self._tail(), file=sys.stderr)
         if count.failed == 0 and (not succeeded or count == Count()):
             count += Count(failed=1)
         return count

@@ -217,15 +217,18 @@ void Game::add_type(const TileType& type, int copies) {
 
 std::string Game::limit_exceeded(TypeId start, const std::array<std::uint8_t, kMaxTypes>& bag) const {
   int tiles = 1, fields = tiles_[start].fields, contacts = static_cast<int>(tiles_[start].contacts.size());
+  int shields = tiles_[start].shields();
   for (std::size_t t = 0; t < tiles_.size(); ++t) {
     tiles += bag[t];
     fields += bag[t] * tiles_[t].most_new_fields;
     contacts += bag[t] * static_cast<int>(tiles_[t].contacts.size());
+    shields += bag[t] * tiles_[t].shields();
   }
   const auto too_many = [](int found, const char* what, int most) {
     return "found " + std::to_string(found) + " " + what + ", expected at most " + std::to_string(most);
   };
   if (tiles > kMaxTiles) return too_many(tiles, "tiles in one game with the start tile", kMaxTiles);
+  if (shields > kMaxShields) return too_many(shields, "shields", kMaxShields);
   if (fields > kMaxFields) return too_many(fields, "fields that could arise", kMaxFields);
   if (contacts > kMaxContacts)
     return too_many(contacts, "contacts of a field with a city that could arise", kMaxContacts);

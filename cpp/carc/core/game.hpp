@@ -58,7 +58,8 @@ struct TileData {
   // Feature f of the tile laid with rotation r is feature same_feature[r][f] of it laid with rotation r % period.
   std::array<std::array<std::uint8_t, kMaxFeatures>, 4> same_feature{};
 
-  // Which of `type->features` the figure bit masks of a state speak of: bit f = feature f.
+  int shields() const { return line_shields[0] + line_shields[1] + line_shields[2] + line_shields[3]; }
+  // The lowest of the rotations that give the same tile.
   std::uint8_t canonical_rotation(unsigned rotation) const {
     return static_cast<std::uint8_t>(rotation & (period - 1u));
   }

@@ -9,7 +9,8 @@
 namespace carc {
 
 // Number of sequences of (placement, figure) decisions over the next `turns` turns when tiles come in the deck's order
-// from position `next`; a game that ends earlier counts once. Throws DeckError if the deck runs out before the bag.
+// from position `next`; what is left of a turn that has begun is its first turn; a game that ends earlier counts once.
+// Throws DeckError if the deck runs out before the bag.
 std::uint64_t perft(const GameState& state, const Deck& deck, int turns, std::size_t next = 0);
 
 }  // namespace carc

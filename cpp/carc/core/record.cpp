@@ -116,6 +116,10 @@ GameState GameRecord::replay(int n) const {
 
 std::string GameRecord::to_json(bool details) const {
   const Rules& rules = game_->rules();
+  if (!agents.empty() && agents.size() != static_cast<std::size_t>(rules.players)) {
+    throw RecordError("agents: found " + std::to_string(agents.size()) + " names, expected " +
+                      std::to_string(rules.players));
+  }
   OrderedJson out;
   out["format"] = kFormat;
   out["version"] = kVersion;
@@ -185,7 +189,11 @@ std::string GameRecord::to_json(bool details) const {
     }
     out["final"] = {{"scores", scores}, {"from_fields", fields}};
   }
-  out["checksum"] = checksum(Json::parse(out.dump()));
+  try {
+    out["checksum"] = checksum(Json::parse(out.dump()));
+  } catch (const Json::exception&) {
+    throw RecordError("agents: found a name that is not valid UTF-8");
+  }
   return out.dump();
 }
 

@@ -113,7 +113,8 @@ class Replayer {
   }
 
   void figure(const Json& turn) {
-    apply(turn.contains("return_abbot") ? returned_abbot(turn) : read_figure(turn["meeple"]));
+    apply(turn.contains("return_abbot") ? returned_abbot(turn)
+                                        : read_figure(require_key<RecordError>(turn, "meeple", where_ + "turn")));
   }
 
   void compare_values(const Json& turn) {
@@ -322,7 +323,7 @@ void ask_before(Replayer& r, const Json& expect, std::size_t turn, int ignored) 
         .type;
   };
   for (const Json& e : expected_at(expect, "placeable", "before_turn", turn)) {
-    r.compare("placeable " + shown(e["tile"]), e.at("n_raw"), r.raw_placements(type_of(e)));
+    r.compare("placeable " + shown(e.at("tile")), e.at("n_raw"), r.raw_placements(type_of(e)));
   }
   for (const Json& e : expected_at(expect, "placement", "before_turn", turn)) {
     const int x = require_int<RecordError>(e.at("x"), -128, 127, "x"),
@@ -335,7 +336,7 @@ void ask_before(Replayer& r, const Json& expect, std::size_t turn, int ignored) 
   for (const Json& e : expected_at(expect, "deck", "before_turn", turn)) {
     r.compare("deck left", e.at("left"), state.tiles_left() + ignored);
     if (!e.contains("of")) continue;
-    for (const auto& [id, n] : e["of"].items()) {
+    for (const auto& [id, n] : require_object<RecordError>(e["of"], "of").items()) {
       r.compare("deck of " + id, n, state.tiles_left(state.game().require<RecordError>(id).type));
     }
   }

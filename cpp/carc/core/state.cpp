@@ -42,6 +42,11 @@ GameState::GameState(const Game& game, Start start, const std::array<std::uint8_
                       ") rotation " + std::to_string(start.rotation) +
                       ", expected coordinates from -40 to 40 and a rotation from 0 to 3");
   }
+  const auto& edges = game.tile(start.type).type->edges;
+  if (std::count(edges.begin(), edges.end(), EdgeKind::kRiver) > 1) {
+    throw RecordError("start: found tile " + game.tile(start.type).id +
+                      ", through which a river runs, expected a spring or a tile without river");
+  }
   if (first_player < 0 || first_player >= game.rules().players) {
     throw RecordError("first_player: found " + std::to_string(first_player) + ", expected 0 to " +
                       std::to_string(game.rules().players - 1));
@@ -160,8 +165,9 @@ void GameState::splice(T* list, const Ring& ring) const {
   T* const to_second = list + ring.after[kEast] + ring.is_new[kEast];
   T* const to_rest = list + ring.after[kSouth] + ring.is_new[kSouth];
   constexpr std::size_t kShort = 16, kLong = 64;
-  if (first <= kShort && second <= kShort && rest <= kLong) [[likely]] {
-    // All is read before anything is written; what is written too far is written over by the next stretch.
+  if (first <= kShort && second <= kShort && rest < kLong) [[likely]] {
+    // All is read before anything is written; what is written too far is written over by the next stretch. The rest
+    // takes at least one unused entry with it, should the list shrink.
     using Bytes [[gnu::vector_size(32)]] = std::uint8_t;
     using HalfBytes [[gnu::vector_size(16 * sizeof(T))]] = std::uint8_t;
     constexpr std::size_t kParts = kLong * sizeof(T) / 32;

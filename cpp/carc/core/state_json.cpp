@@ -105,9 +105,14 @@ class StateReader {
 
   void lay_tiles() {
     const Json& tiles = list(json_, "tiles");
+    bool river_is_over = false;
     for (std::size_t i = 1; i < tiles.size(); ++i) {
       const std::string what = "tile " + std::to_string(i);
       const Laid t = laid(game_, tiles[i], what);
+      const bool is_river = game_.tile(t.type).is_river;
+      if (is_river && river_is_over)
+        throw RecordError(what + ": found a river tile after another tile, expected the river first");
+      river_is_over |= !is_river;
       if (!state_.can_place(t.type, cell_key(t.cell), t.rotation)) {
         throw RecordError(what + ": found " + game_.tile(t.type).id + " at " + std::to_string(t.cell.x) + "," +
                           std::to_string(t.cell.y) + " rotation " + std::to_string(t.rotation) +
@@ -126,10 +131,12 @@ class StateReader {
   }
 
   void set_figure(int tile, const std::string& what) {
+    const std::size_t before = figures_set_;
     for (const Json& f : list(json_, "figures")) {
       if (require_int<RecordError>(require_key<RecordError>(f, "tile", "figure"), 1, kMaxTiles - 1, "figure tile") !=
           tile)
         continue;
+      if (figures_set_ != before) throw RecordError("figures: found two on " + what + ", expected at most one");
       const int feature = require_int<RecordError>(require_key<RecordError>(f, "feature", "figure"), 0,
                                                    kMaxFeatures - 1, "figure feature");
       const int player = require_int<RecordError>(require_key<RecordError>(f, "player", "figure"), 0,

@@ -17,6 +17,7 @@ inline constexpr int kMaxTypes = 96;       // tile types of one game
 inline constexpr int kMaxLines = 254;      // roads and cities: 4 edges of the first tile + at most 3 new ones a tile
 inline constexpr int kMaxFields = 254;     // checked when a tile set is compiled
 inline constexpr int kMaxContacts = 176;   // field-city contacts on tiles; checked when a tile set is compiled
+inline constexpr int kMaxShields = 255;    // in one game; checked likewise
 inline constexpr int kMaxFeatures = 14;    // of one tile: 4 edges + 8 half-edges + monastery + garden
 inline constexpr int kMaxFigures = kMaxPlayers * (kMeeples + 1);
 

@@ -4,10 +4,12 @@
 // CARC_RANDOM_GAMES sets the number of games (300 if unset), CARC_RANDOM_SEED the seed. A failure names the game's seed;
 // CARC_RANDOM_SEED=<seed> CARC_RANDOM_GAMES=1 plays that game alone.
 //
-// Every state: tiles and figures are conserved, scores never fall, somebody has a legal action. One state in eight: all
-// listed actions are legal, a copy is equal, and the same action gives the same position from the copy. One state in
-// seventy (two or three a game), and the last: check_consistency() recomputes everything. One game in eight: the record
-// survives JSON and text, the state survives JSON, the whole game turned round the start gives the same scores.
+// Every state: tiles and figures are conserved, scores never fall, somebody has a legal action, and placements come in
+// their order, each once. One state in ten: a copy
+// is equal, and the same action gives the same position from the copy. One state in thirty: all listed actions are legal.
+// One state in seventy (two or three a game), and the last: check_consistency() recomputes everything. One game in
+// sixteen: the record survives JSON and text, the state survives JSON, the whole game turned round the start gives the
+// same scores. Under AddressSanitizer and UBSan (-O1) a game takes about 12 ms.
 #include <cstdlib>
 #include <optional>
 
@@ -30,7 +32,7 @@ std::optional<std::uint64_t> number_from_environment(const char* name) {
 
 Rules random_game_rules(Rng& rng) {
   Rules rules = random_rules(rng);
-  if (rng.below(6) == 0) rules.tiles = random_tile_set(rng);
+  if (rng.below(8) == 0) rules.tiles = random_tile_set(rng);
   return rules;
 }
 
@@ -83,12 +85,24 @@ void check_actions(const GameState& s) {
   }
 }
 
+void check_placements(const GameState& s) {
+  bool ascending = true;
+  std::uint32_t least = 0;
+  s.placements().for_each([&](Action a) {
+    const std::uint32_t order = static_cast<std::uint32_t>(a.key()) << 2 | a.rotation();
+    ascending = ascending && order >= least;
+    least = order + 1;
+  });
+  EXPECT_TRUE(ascending);
+}
+
 // Plays one random game with the checks above; returns its record.
 GameRecord checked_game(const std::shared_ptr<const Game>& game, const GameState& initial, Rng& rng) {
   GameRecord record(game, initial);
   GameState state = initial;
   while (true) {
     check_material(state, initial);
+    if (state.phase() == Phase::kPlace) check_placements(state);
     EXPECT_EQ(state.num_legal_actions() > 0, !state.is_terminal());
     if (rng.below(70) == 0 || state.is_terminal()) state.check_consistency();
     if (testing::Test::HasFailure() || state.is_terminal()) return record;
@@ -97,8 +111,8 @@ GameRecord checked_game(const std::shared_ptr<const Game>& game, const GameState
     record.apply(action);
     state.apply_checked(action);
     for (int p = 0; p < state.players(); ++p) EXPECT_GE(state.score(p), before.score(p));
-    if (rng.below(8)) continue;
-    check_actions(before);
+    if (rng.below(30) == 0) check_actions(before);
+    if (rng.below(10)) continue;
     GameState copy = before;
     EXPECT_TRUE(copy == before);
     EXPECT_EQ(copy.hash(), before.hash());
@@ -163,7 +177,7 @@ TEST(RandomGames, KeepEveryPromiseOfAState) {
       const auto game = Game::create(rules);
       const GameRecord record = checked_game(game, random_start(*game, rng), rng);
       if (HasFailure()) break;
-      if (rng.below(8) == 0) {
+      if (rng.below(16) == 0) {
         check_round_trips(record, rng);
         check_turned_game(record, 1 + rng.below(3));
       }

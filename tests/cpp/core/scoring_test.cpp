@@ -164,14 +164,20 @@ TEST(Scoring, OpponentWhoClosesACityGetsNothing) {
   EXPECT_THAT(game.meeples(), ElementsAre(7, 6));
 }
 
-TEST(Scoring, HugeShieldsAreCountedInFull) {
-  const std::vector<Json> features = {city("NESW", 9)};
+TEST(Scoring, ManyShieldsAreCountedInFull) {
+  const std::vector<Json> features = {city("NESW", 3)};
   Rules rules;
   rules.tiles = read(tile_set({tile("fort", 84, "CCCC", features)}, "fort"));
   Play game(rules, copies(83, "fort"));
   game.turn("fort@1,0r0 city:N");
   for (int x = 2; x <= 83; ++x) game.turn("fort@" + std::to_string(x) + ",0r0");
-  EXPECT_THAT(game.scores(), ElementsAre(84 + 84 * 9, 0));
+  EXPECT_THAT(game.scores(), ElementsAre(84 + 84 * 3, 0));
+}
+
+TEST(Scoring, MoreShieldsThanAStateCountsAreRefused) {
+  Rules rules;
+  rules.tiles = read(tile_set({tile("fort", 84, "CCCC", {city("NESW", 9)})}, "fort"));
+  EXPECT_THROW(Game::create(rules), TileSetError);
 }
 
 // --- Monasteries ----------------------------------------------------------------------------------------------------
@@ -212,7 +218,9 @@ TEST(Scoring, TiedMajorityPaysEveryoneInFull) {
   EXPECT_THAT(game.meeples(), ElementsAre(7, 7));
 }
 
-TEST(Scoring, SplitTieSharesRoundedDown) { EXPECT_THAT(play(kSplit, shared_road(), {"B"}).scores(), ElementsAre(3, 3)); }
+TEST(Scoring, SplitTieSharesRoundedDown) {
+  EXPECT_THAT(play(kSplit, shared_road(), {"B"}).scores(), ElementsAre(3, 3));
+}
 
 TEST(Scoring, SplitTieSharesUnfinishedRoadsToo) {
   std::vector<std::string> turns = shared_road();
@@ -223,7 +231,8 @@ TEST(Scoring, SplitTieSharesUnfinishedRoadsToo) {
 
 // Caps of a city on all sides of one cell, into which C is laid: five tiles and a shield.
 std::vector<std::string> caps_of_two_players(const std::string& third_cap) {
-  return {"U@1,0r1", "U@-1,0r1", "E@1,-1r3 city:N", "E@-1,-1r1 city:N", "B@1,-2r0", "B@0,1r0", "E@0,-2r2" + third_cap, "C@0,-1r0"};
+  return {"U@1,0r1",  "U@-1,0r1", "E@1,-1r3 city:N",      "E@-1,-1r1 city:N",
+          "B@1,-2r0", "B@0,1r0",  "E@0,-2r2" + third_cap, "C@0,-1r0"};
 }
 
 TEST(Scoring, MajorityOfTwoToOneTakesAll) {
@@ -236,7 +245,8 @@ TEST(Scoring, MajorityOfTwoToOneTakesAll) {
 TEST(Scoring, MajorityCountsFiguresOfUpToFivePlayers) {
   const Rules five = rules_of({{"players", 5}});
   const Rules five_split = rules_of({{"players", 5}, {"tie_points", "split"}});
-  const std::vector<std::string> turns = {"U@1,0r1", "U@-1,0r1", "E@1,-1r3 city:N", "E@-1,-1r1 city:N", "B@1,-2r0", "E@0,-2r2 city:N", "C@0,-1r0"};
+  const std::vector<std::string> turns = {"U@1,0r1",  "U@-1,0r1",        "E@1,-1r3 city:N", "E@-1,-1r1 city:N",
+                                          "B@1,-2r0", "E@0,-2r2 city:N", "C@0,-1r0"};
   // Players 2, 3 and 0 have one figure each.
   EXPECT_THAT(play(five, turns, {"B"}).points(FeatureKind::kCity), ElementsAre(12, 0, 12, 12, 0));
   EXPECT_THAT(play(five_split, turns, {"B"}).points(FeatureKind::kCity), ElementsAre(4, 0, 4, 4, 0));
