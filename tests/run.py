@@ -209,7 +209,8 @@ def fuzzers(checks: Checks) -> Count:
         findings.mkdir(exist_ok=True)
         seeds = ROOT / "tests/fuzz/corpus" / program.name  # only read; new inputs go to `corpus`
         corpora = [corpus, seeds] if seeds.is_dir() else [corpus]
-        options = [f"-max_total_time={FUZZ_SECONDS}", "-timeout=10"]
+        dictionary = ROOT / "tests" / "fuzz" / "json.dict"
+        options = [f"-max_total_time={FUZZ_SECONDS}", "-timeout=10", f"-dict={dictionary}"]
         passed = checks.run([program, *options, f"-artifact_prefix={findings}/", *corpora])
         count += Count(passed=1) if passed else Count(failed=1)
     return count

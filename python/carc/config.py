@@ -10,12 +10,14 @@ from typing import Any
 
 from carc._core import Error, Rules, TileSet, make_agent, rules_options, rules_presets
 from carc.errors import ConfigError
+from carc.files import read_bounded
 
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
 
+LARGEST_FILE = 1 << 20  # bytes
 MAX_ROUNDS = 1_000_000
 MAX_GAMES = 10_000_000
 MAX_SEED = 2**64 - 1
@@ -67,7 +69,7 @@ def load_tournament(
 
 def read_toml(path: Path) -> dict[str, Any]:
     """Read a TOML file; raises ConfigError for text that is none."""
-    data = path.read_bytes()
+    data = read_bounded(path, LARGEST_FILE)
     try:
         return tomllib.loads(data.decode())
     except UnicodeDecodeError as error:
@@ -117,7 +119,7 @@ def parse_rules(value: object, label: str = "rules", base: Path = Path()) -> Rul
 
 def _tile_set(path: Path, label: str) -> TileSet:
     try:
-        return TileSet.from_json(path.read_text(encoding="utf-8"), path.stem)
+        return TileSet.from_json(read_bounded(path, LARGEST_FILE).decode(), path.stem)
     except OSError as error:
         raise ConfigError(f"{label}: {path}: {error.strerror}") from error
     except UnicodeDecodeError as error:

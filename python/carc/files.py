@@ -1,6 +1,7 @@
 """Writing files so that they are there completely or not at all."""
 
 import contextlib
+import errno
 import os
 import tempfile
 from collections.abc import Iterator
@@ -19,6 +20,17 @@ def temporary_beside(path: Path) -> Iterator[Path]:
     finally:
         with contextlib.suppress(FileNotFoundError):
             Path(name).unlink()
+
+
+def read_bounded(path: Path, most: int) -> bytes:
+    """Return a file's bytes; raises OSError for more than `most` of them, as a device may give."""
+    with path.open("rb") as file:
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise OSError(
+            errno.EFBIG, f"found more than {most} bytes, expected a smaller file", str(path)
+        )
+    return data
 
 
 def sync(path: Path) -> None:

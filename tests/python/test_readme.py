@@ -17,7 +17,7 @@ def test_quick_start_plays_a_game_that_greedy_wins() -> None:
     )
     scores, winners = re.fullmatch(r"(\[\d+, \d+\]) (\[\d\])\n", run.stdout).groups()  # type: ignore[union-attr]
     assert winners == "[0]"
-    assert f"{scores} {winners}" in README
+    assert f"# {scores} {winners}" in README
 
 
 def test_agents_table_names_every_agent() -> None:

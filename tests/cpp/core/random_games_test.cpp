@@ -164,11 +164,16 @@ void check_turned_game(const GameRecord& record, unsigned quarters) {
   round.check_consistency();
 }
 
-TEST(RandomGames, KeepEveryPromiseOfAState) {
+// The games are played in four parts, so that CTest can run them side by side.
+constexpr std::uint64_t kParts = 4;
+
+class RandomGames : public testing::TestWithParam<std::uint64_t> {};
+
+TEST_P(RandomGames, KeepEveryPromiseOfAState) {
   const std::uint64_t games = number_from_environment("CARC_RANDOM_GAMES").value_or(300);
   const std::uint64_t seed = number_from_environment("CARC_RANDOM_SEED").value_or(1);
   int discards = 0, custom = 0, rivers = 0;
-  for (std::uint64_t i = 0; i < games && !HasFailure(); ++i) {
+  for (std::uint64_t i = GetParam(); i < games && !HasFailure(); i += kParts) {
     const std::uint64_t game_seed = games == 1 ? seed : split(seed, i);
     Rng rng(game_seed);
     const Rules rules = random_game_rules(rng);
@@ -188,11 +193,13 @@ TEST(RandomGames, KeepEveryPromiseOfAState) {
     custom += rules.tiles != TileSet::standard();
     rivers += rules.river != River::kOff;
   }
-  if (games < 100) return;
+  if (games < 200 || HasFailure()) return;
   EXPECT_GT(discards, 0);
   EXPECT_GT(custom, 0);
   EXPECT_GT(rivers, 0);
 }
+
+INSTANTIATE_TEST_SUITE_P(Part, RandomGames, testing::Range(std::uint64_t{0}, kParts));
 
 }  // namespace
 }  // namespace carc
