@@ -75,7 +75,7 @@ std::string agent_name(const py::object& agent) {
 }
 
 std::size_t play(const PyRules& rules, const AgentList& agents, const SeatsList& games, int threads, bool records,
-                 const std::optional<std::function<bool(std::size_t, const GameResult&)>>& on_result) {
+                 const std::optional<std::function<std::optional<bool>(std::size_t, const GameResult&)>>& on_result) {
   std::vector<AgentFactory> factories;
   std::vector<std::string> names;
   for (const auto& agent : agents) {
@@ -90,7 +90,7 @@ std::size_t play(const PyRules& rules, const AgentList& agents, const SeatsList&
   if (on_result) {
     options.on_result = [&](std::size_t i, const GameResult& result) {
       const py::gil_scoped_acquire lock;
-      return (*on_result)(i, result);
+      return (*on_result)(i, result).value_or(true);
     };
   }
   options.interrupted = [] {
@@ -239,7 +239,7 @@ void bind_play(py::module_& m) {
         py::arg("threads") = 1, py::arg("records") = true, py::arg("on_result") = std::nullopt,
         "Play many games on threads. `games` lists (seed of the deck, agent index by seat); on_result(index, result) "
         "is called for each as it ends and "
-        "returns whether to go on. Returns the number of games finished. Results do not depend on `threads`.");
+        "may return False to stop. Returns the number of games finished. Results do not depend on `threads`.");
   m.def("random_games", &random_batch, py::arg("n"), py::kw_only(), py::arg("rules") = std::nullopt,
         py::arg("seed") = 0, py::arg("threads") = 1,
         "n complete games in which every legal action is equally likely, in C++ without the interpreter lock. The "

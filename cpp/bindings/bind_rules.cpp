@@ -83,7 +83,7 @@ PyState make_state(const PyRules& rules, const PyDeck* deck, int first_player, c
       }
     }();
     const auto [id, x, y, rotation] = parts;
-    if (std::abs(x) > 40 || std::abs(y) > 40 || rotation < 0 || rotation > 3) {
+    if (x < -40 || x > 40 || y < -40 || y > 40 || rotation < 0 || rotation > 3) {
       throw RecordError("start: found " + found(start) +
                         ", expected coordinates from -40 to 40 and a rotation from 0 to 3");
     }
@@ -105,16 +105,14 @@ int draw_from(PyState& self, PyDeck& deck) {
     throw IllegalAction("draw: found phase " + std::string(kPhaseNames[static_cast<std::size_t>(self.state.phase())]) +
                         ", expected draw");
   }
-  while (self.state.phase() == Phase::kDraw) {
-    const std::size_t before = deck.next;
-    try {
-      self.state.apply_checked(deck.draw());
-    } catch (...) {
-      deck.next = before;
-      throw;
-    }
-    discarded += self.state.drawn_tile() < 0;
+  PyState state = self;  // nothing changes if the deck runs out or does not fit
+  PyDeck rest = deck;
+  while (state.state.phase() == Phase::kDraw) {
+    state.state.apply_checked(rest.draw());
+    discarded += state.state.drawn_tile() < 0;
   }
+  self.state = state.state;
+  deck.next = rest.next;
   return discarded;
 }
 

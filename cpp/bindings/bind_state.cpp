@@ -47,6 +47,14 @@ std::shared_ptr<ActionList> legal_actions(const PyState& self) {
   return list;
 }
 
+unsigned feature_index(int f) {
+  if (f < 0 || f >= kMaxFeatures) {
+    throw IllegalAction("found feature " + std::to_string(f) + ", expected an index from 0 to " +
+                        std::to_string(kMaxFeatures - 1));
+  }
+  return static_cast<unsigned>(f);
+}
+
 std::string action_repr(Action a) {
   std::string out = std::string("<Action ") +
                     (static_cast<int>(a.what()) < 3 ? kActionKinds[static_cast<std::size_t>(a.what())] : "?");
@@ -137,10 +145,10 @@ void bind_actions(py::module_& m) {
           py::arg("x"), py::arg("y"), py::arg("rotation"), "Lay the drawn tile; rotation in quarter turns clockwise.")
       .def_static("no_figure", &Action::no_figure, "Do nothing with a figure.")
       .def_static(
-          "meeple", [](unsigned f) { return Action::meeple(f & 0xFF); }, py::arg("feature"),
+          "meeple", [](int f) { return Action::meeple(feature_index(f)); }, py::arg("feature"),
           "Set a meeple on the feature with this index in the tile's list.")
       .def_static(
-          "abbot", [](unsigned f) { return Action::abbot(f & 0xFF); }, py::arg("feature"), "Set the abbot.")
+          "abbot", [](int f) { return Action::abbot(feature_index(f)); }, py::arg("feature"), "Set the abbot.")
       .def_static(
           "from_int", [](std::uint32_t bits) { return Action::from_bits(bits); }, py::arg("bits"))
       .def_property_readonly(

@@ -24,12 +24,13 @@ Json convert(const py::handle& value, int depth) {
   }
   if (py::isinstance<py::float_>(value)) return value.cast<double>();
   if (py::isinstance<py::str>(value)) {
-    const char* text = PyUnicode_AsUTF8(value.ptr());
+    Py_ssize_t length = 0;
+    const char* text = PyUnicode_AsUTF8AndSize(value.ptr(), &length);
     if (text == nullptr) {
       PyErr_Clear();
       throw Error("found a text that is not valid Unicode");
     }
-    return std::string(text);
+    return std::string(text, static_cast<std::size_t>(length));
   }
   if (py::isinstance<py::dict>(value)) {
     Json out = Json::object();
@@ -72,12 +73,12 @@ py::object from_json_value(const Json& value) {
     case Json::value_t::array: {
       py::list out;
       for (const Json& item : value) out.append(from_json_value(item));
-      return std::move(out);
+      return out;
     }
     case Json::value_t::object: {
       py::dict out;
       for (const auto& [key, item] : value.items()) out[py::str(key)] = from_json_value(item);
-      return std::move(out);
+      return out;
     }
     default:
       return py::none();

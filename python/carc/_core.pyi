@@ -543,7 +543,7 @@ def play_games(
     *,
     threads: typing.SupportsIndex = 1,
     records: bool = True,
-    on_result: collections.abc.Callable[[int, GameResult], bool] | None = None,
+    on_result: collections.abc.Callable[[int, GameResult], bool | None] | None = None,
 ) -> int:
     """Play many games on threads. `games` lists (seed of the deck, agent index by seat);
     on_result(index, result) is called for each as it ends and returns whether to go on. Returns the

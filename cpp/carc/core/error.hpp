@@ -6,9 +6,12 @@
 
 namespace carc {
 
+// `text` with control characters and bytes that are no valid UTF-8 replaced by '?': messages quote hostile input.
+std::string printable(const std::string& text);
+
 class Error : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  explicit Error(const std::string& message) : std::runtime_error(printable(message)) {}
 };
 
 class IllegalAction : public Error {

@@ -216,6 +216,14 @@ std::string GameRecord::to_text() const {
            std::to_string(first.cell.y) + "r" + std::to_string(first.rotation) + "\n";
   }
   if (initial_.turn_player() != 0) out += "first_player " + std::to_string(initial_.turn_player()) + "\n";
+  if (initial_.bag() != game_->bag()) {
+    out += "bag";
+    for (int t = 0; t < game_->types(); ++t) {
+      const auto type = static_cast<TypeId>(t);
+      if (const int n = initial_.tiles_left(type)) out += " " + game_->tile(type).id + "=" + std::to_string(n);
+    }
+    out += "\n";
+  }
   GameState state = initial_;
   for (std::size_t i = 0; i < actions_.size(); ++i) {
     const Action action = actions_[i];
@@ -269,23 +277,41 @@ Start read_start(const Game& game, const std::string& word) {
           static_cast<std::uint8_t>(rotation)};
 }
 
+// "U=2": copies of a tile to draw.
+void read_copies(const Game& game, const std::string& word, std::array<std::uint8_t, kMaxTypes>& bag) {
+  const std::size_t equals = word.find('=');
+  int copies = 0, used = 0;
+  if (equals == std::string::npos || std::sscanf(word.c_str() + equals, "=%3d%n", &copies, &used) != 1 ||
+      equals + static_cast<std::size_t>(used) != word.size() || copies < 0 || copies >= kMaxTiles) {
+    throw NotationError("bag: found " + quote(word) + ", expected a tile and its copies such as U=2");
+  }
+  bag[game.require<NotationError>(word.substr(0, equals)).type] = static_cast<std::uint8_t>(copies);
+}
+
 }  // namespace
 
 GameRecord GameRecord::from_text(std::string_view text, std::shared_ptr<const Game> game) {
   const std::vector<TextLine> lines = split_lines(text);
   Start start{game->start()};
+  auto bag = game->bag();
   int first_player = 0;
   std::size_t next = 0;
-  for (; next < lines.size() && lines[next].words.size() == 2; ++next) {
+  for (; next < lines.size(); ++next) {
     const auto& words = lines[next].words;
-    if (words[0] == "start")
+    const bool is_pair = words.size() == 2;
+    if (is_pair && words[0] == "start") {
       start = read_start(*game, words[1]);
-    else if (words[0] == "first_player" && words[1].size() == 1 && words[1][0] >= '0' && words[1][0] <= '4')
+    } else if (is_pair && words[0] == "first_player" && words[1].size() == 1 && words[1][0] >= '0' &&
+               words[1][0] <= '4') {
       first_player = words[1][0] - '0';
-    else
+    } else if (words[0] == "bag") {
+      bag.fill(0);
+      for (std::size_t w = 1; w < words.size(); ++w) read_copies(*game, words[w], bag);
+    } else {
       break;
+    }
   }
-  GameRecord record(game, GameState(*game, start, game->bag(), first_player));
+  GameRecord record(game, GameState(*game, start, bag, first_player));
   const GameState& state = record.state();
   for (; next < lines.size(); ++next) {
     const auto& [number, words] = lines[next];

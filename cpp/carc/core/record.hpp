@@ -41,8 +41,8 @@ class GameRecord {
   // Reads a record or golden game; replays it and throws RecordError for damage, illegal moves and wrong values.
   static GameRecord from_json(std::string_view text);
 
-  // A turn a line: "D@0,-1r2 city:N"; "C!" for a discarded tile; "start R01@0,0r3" and "first_player 1" come first
-  // where they differ from the rules' defaults. '#' starts a comment.
+  // A turn a line: "D@0,-1r2 city:N"; "C!" for a discarded tile; "start R01@0,0r3", "first_player 1" and the tiles to
+  // draw, "bag U=2 V=2", come first where they differ from the rules' defaults. '#' starts a comment.
   std::string to_text() const;
   static GameRecord from_text(std::string_view text, std::shared_ptr<const Game> game);
 

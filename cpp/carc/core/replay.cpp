@@ -362,6 +362,26 @@ void ask_figure(Replayer& r, const Json& expect, std::size_t turn) {
   }
 }
 
+// Every question must be of a known kind and speak of a turn that exists.
+void check_questions(const Json& expect, int turns) {
+  constexpr std::array<const char*, 3> kAfterTurn = {"after", "meeple", "abbot_return"};
+  constexpr std::array<const char*, 3> kBeforeTurn = {"placement", "placeable", "deck"};
+  for (const auto& [key, entries] : expect.items()) {
+    const bool is_after = std::find(kAfterTurn.begin(), kAfterTurn.end(), key) != kAfterTurn.end();
+    const bool is_before = std::find(kBeforeTurn.begin(), kBeforeTurn.end(), key) != kBeforeTurn.end();
+    if (key == "final") continue;
+    if (!is_after && !is_before) {
+      throw RecordError("expect: found " + quote(key) +
+                        ", expected after, meeple, abbot_return, placement, placeable, deck or final");
+    }
+    const char* turn = is_after ? "turn" : "before_turn";
+    for (const Json& e : require_array<RecordError>(entries, key)) {
+      require_int<RecordError>(require_key<RecordError>(e, turn, key), 0, is_after ? turns - 1 : turns,
+                               key + " " + turn);
+    }
+  }
+}
+
 void replay_variant(const Json& json, const Json& options, const Json& expect, const std::string& name,
                     Findings& findings) {
   require_object<RecordError>(expect, "expect");
@@ -373,13 +393,7 @@ void replay_variant(const Json& json, const Json& options, const Json& expect, c
                         ? require_int<RecordError>(json["first_player"], 0, kMaxPlayers - 1, "first_player")
                         : 0;
   Replayer r(game, GameState(*game, read_start(*game, json), bag, first), findings);
-  for (const char* key : {"after", "meeple", "abbot_return"}) {  // questions about turns that do not exist
-    if (!expect.contains(key)) continue;
-    for (const Json& e : require_array<RecordError>(expect[key], key)) {
-      require_int<RecordError>(require_key<RecordError>(e, "turn", key), 0, static_cast<int>(turns.size()) - 1,
-                               std::string(key) + " turn");
-    }
-  }
+  check_questions(expect, static_cast<int>(turns.size()));
   for (std::size_t t = 0; t <= turns.size(); ++t) {
     r.at(name + "turn " + std::to_string(t) + ": ");
     ask_before(r, expect, t, ignored);

@@ -42,7 +42,7 @@ int side_of(const Json& value, const std::string& what) {
 
 void reject_unknown_keys(const Json& object, std::initializer_list<const char*> known, const std::string& what) {
   for (const auto& [key, value] : object.items()) {
-    if (std::none_of(known.begin(), known.end(), [&](const char* k) { return key == k; })) {
+    if (std::none_of(known.begin(), known.end(), [&key = key](const char* k) { return key == k; })) {
       throw TileSetError(what + ": unknown key " + quote(key) + ", did you mean '" + nearest(key, known) + "'?");
     }
   }

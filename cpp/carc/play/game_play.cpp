@@ -133,16 +133,19 @@ std::size_t play_games(const std::shared_ptr<const Game>& game, const std::vecto
     std::deque<std::pair<std::size_t, GameResult>> batch;
     batch.swap(finished.results);
     lock.unlock();
-    try {
-      for (const auto& [index, result] : batch) {
-        ++delivered;  // games in flight when a run stops are finished and delivered too
-        if (options.on_result && !options.on_result(index, result)) stop = true;
+    const auto guarded = [&](auto call) {
+      try {
+        if (!call()) stop = true;
+      } catch (...) {
+        if (!error) error = std::current_exception();
+        stop = true;
       }
-      if (!error && options.interrupted && options.interrupted()) stop = true;
-    } catch (...) {
-      if (!error) error = std::current_exception();
-      stop = true;
+    };
+    for (const auto& finished_game : batch) {
+      ++delivered;  // games in flight when a run stops are finished and delivered too
+      guarded([&] { return !options.on_result || options.on_result(finished_game.first, finished_game.second); });
     }
+    guarded([&] { return error || !options.interrupted || !options.interrupted(); });
     lock.lock();
   }
   lock.unlock();

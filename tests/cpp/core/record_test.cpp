@@ -107,12 +107,13 @@ TEST(Record, ReplayGivesThePositionAfterEachAction) {
 }
 
 TEST(Record, TextOfAGameIsReadable) {
-  EXPECT_EQ(short_record().to_text(), "E@0,-1r2 city:N\nVg@0,1r0 abbot:garden\nC!\nB@1,1r0 field:0\nU@1,0r1 back:0,1\n");
+  EXPECT_EQ(short_record().to_text(), "bag B=1 C=1 E=1 U=1 Vg=1\n"
+            "E@0,-1r2 city:N\nVg@0,1r0 abbot:garden\nC!\nB@1,1r0 field:0\nU@1,0r1 back:0,1\n");
 }
 
 TEST(Record, TextStartsWithWhatDiffersFromTheDefaults) {
   const Play game(Rules(), {"A"}, "E", Cell{-3, 4}, 2, 1);
-  EXPECT_EQ(record_of(game).to_text(), "start E@-3,4r2\nfirst_player 1\n");
+  EXPECT_EQ(record_of(game).to_text(), "start E@-3,4r2\nfirst_player 1\nbag A=1\n");
 }
 
 TEST(Record, CommentsAndBlankLinesAreSkipped) {
