@@ -546,7 +546,7 @@ def play_games(
     on_result: collections.abc.Callable[[int, GameResult], bool | None] | None = None,
 ) -> int:
     """Play many games on threads. `games` lists (seed of the deck, agent index by seat);
-    on_result(index, result) is called for each as it ends and returns whether to go on. Returns the
+    on_result(index, result) is called for each as it ends and may return False to stop. Returns the
     number of games finished. Results do not depend on `threads`.
     """
 
