@@ -75,7 +75,7 @@ std::string agent_name(const py::object& agent) {
 }
 
 std::size_t play(const PyRules& rules, const AgentList& agents, const SeatsList& games, int threads, bool records,
-                 const std::optional<std::function<std::optional<bool>(std::size_t, const GameResult&)>>& on_result) {
+                 const std::optional<std::function<py::object(std::size_t, const GameResult&)>>& on_result) {
   std::vector<AgentFactory> factories;
   std::vector<std::string> names;
   for (const auto& agent : agents) {
@@ -90,7 +90,11 @@ std::size_t play(const PyRules& rules, const AgentList& agents, const SeatsList&
   if (on_result) {
     options.on_result = [&](std::size_t i, const GameResult& result) {
       const py::gil_scoped_acquire lock;
-      return (*on_result)(i, result).value_or(true);
+      const py::object answer = (*on_result)(i, result);
+      if (!answer.is_none() && !py::isinstance<py::bool_>(answer)) {
+        throw Error("on_result: found the answer " + found(answer) + ", expected True, False or None");
+      }
+      return answer.is_none() || answer.cast<bool>();
     };
   }
   options.interrupted = [] {
@@ -106,9 +110,9 @@ GameResult play_one(const PyRules& rules, const AgentList& agents, std::uint64_t
   std::vector<int> seats;
   for (std::size_t i = 0; i < agents.size(); ++i) seats.push_back(static_cast<int>(i));
   std::optional<GameResult> out;
-  play(rules, agents, {{seed, seats}}, 1, true, [&](std::size_t, const GameResult& result) {
+  play(rules, agents, {{seed, seats}}, 1, true, [&](std::size_t, const GameResult& result) -> py::object {
     out = result;
-    return true;
+    return py::none();
   });
   return *out;
 }

@@ -141,6 +141,14 @@ void bind_rules(py::module_& m) {
       .def(
           "__eq__", [](const TileSet&, const py::object&) { return false; }, py::is_operator())
       .def("__hash__", [](const TileSet& self) { return py::hash(py::str(self.to_json().dump())); })
+      .def("__copy__", [](const TileSet& self) { return std::make_shared<TileSet>(self); })
+      .def(
+          "__deepcopy__", [](const TileSet& self, const py::dict&) { return std::make_shared<TileSet>(self); },
+          py::arg("memo"))
+      .def(py::pickle([](const TileSet& self) { return py::make_tuple(self.to_json().dump()); },
+                      [](const py::tuple& t) {
+                        return std::const_pointer_cast<TileSet>(TileSet::parse(t[0].cast<std::string>(), "custom"));
+                      }))
       .def("__repr__", [](const TileSet& self) {
         return "<TileSet " + self.name + ": " + std::to_string(self.base.size()) + " base types>";
       });

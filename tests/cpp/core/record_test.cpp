@@ -83,14 +83,15 @@ TEST(Record, RecordMayStopAfterAnyAction) {
 TEST(Record, TextRoundTripKeepsTheActions) {
   Rng rng(3);
   for (int i = 0; i < 40; ++i) {
-    const auto game = Game::create(random_rules(rng));
-    const int first = static_cast<int>(rng.below(2));
-    GameRecord record(game, GameState(*game, Start{game->start(), {5, -7}, 1}, game->bag(), first));
-    const int length = static_cast<int>(rng.below(250));
-    for (int n = 0; n < length && !record.state().is_terminal(); ++n) record.apply(random_action(record.state(), rng));
-    const GameRecord back = GameRecord::from_text(record.to_text(), game);
+    const GameRecord whole = random_record(rng);
+    GameRecord record(whole.game(), whole.initial_state());
+    const std::size_t length = rng.below(static_cast<std::uint32_t>(whole.actions().size() + 1));
+    for (std::size_t n = 0; n < length; ++n) record.apply(whole.actions()[n]);
+    const GameRecord back = GameRecord::from_text(record.to_text(), record.game());
     ASSERT_EQ(back.actions(), record.actions()) << record.to_text();
+    ASSERT_TRUE(back.initial_state() == record.initial_state());
     ASSERT_TRUE(back.state() == record.state());
+    ASSERT_EQ(back.to_text(), record.to_text());
   }
 }
 
@@ -269,6 +270,15 @@ TEST(Record, BadMovesInTextAreNamedByLine) {
   EXPECT_THAT(message("first_player x\n"), HasSubstr("line 1"));
   EXPECT_THAT(message("first_player 2\n"), HasSubstr("first_player: found 2"));
   EXPECT_THAT(message(std::string(70'000, '#')), HasSubstr("65536"));
+}
+
+TEST(Record, BadBagInTextIsRefused) {
+  const auto game = Game::create(Rules());
+  for (const char* bag : {"bag A", "bag A=", "bag A=x", "bag A=-1", "bag A=84", "bag A=85", "bag A=1000", "bag A=999999999999", "bag Q9=1",
+                          "bag =1", "bag A=1=2", "bag A=1x"}) {
+    EXPECT_THROW(GameRecord::from_text(std::string(bag) + "\n", game), Error) << bag;
+  }
+  EXPECT_EQ(GameRecord::from_text("bag A=2 E=1\n", game).state().tiles_left(), 3);
 }
 
 TEST(Record, BadStartInTextIsRefused) {
