@@ -52,9 +52,9 @@ inline Json random_tile(const std::string& id, int count, Rng& rng) {
   return tile(id, count, edges, features);
 }
 
-// A set of at most 72 tiles that a game accepts: random ones, and with probability one half the standard ones besides
-// (fewer of them). The river tiles are the standard ones.
-inline std::shared_ptr<const TileSet> random_tile_set(Rng& rng) {
+// A set of 72 tiles that a game of the rules accepts: random ones, and with probability one half the standard ones
+// besides (fewer of them). The river tiles are the standard ones.
+inline std::shared_ptr<const TileSet> random_tile_set(Rules rules, Rng& rng) {
   while (true) {
     Json set = standard_json();
     set["name"] = "random";
@@ -73,12 +73,8 @@ inline std::shared_ptr<const TileSet> random_tile_set(Rng& rng) {
       left -= count;
     }
     set["start"] = set["base"].back()["id"];
-    Rules rules;
     rules.tiles = read(set);
     try {  // sets that could make too many fields are refused
-      Game::create(rules);
-      rules.river = River::k2014;
-      rules.start_tile_shuffled = true;
       Game::create(rules);
       return rules.tiles;
     } catch (const TileSetError&) {

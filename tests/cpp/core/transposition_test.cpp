@@ -108,7 +108,7 @@ TEST(Transposition, RandomSwappedTurnsAgreeWithTheTable) {
   for (int i = 0; i < 60; ++i) {
     Rules rules = random_rules(rng);
     rules.players = 2;
-    if (i % 4 == 0) rules.tiles = random_tile_set(rng);
+    if (i % 4 == 0) rules.tiles = random_tile_set(rules, rng);
     const auto game = Game::create(rules);
     GameState state(*game);
     while (!state.is_terminal()) {
