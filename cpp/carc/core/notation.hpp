@@ -25,7 +25,7 @@ std::string action_to_string(const GameState& state, Action action);
 // that is not legal now.
 Action string_to_action(const GameState& state, std::string_view text);
 
-// "C", the tile ids with their nearest match, or NotationError.
+// What to say of an action that is not legal now: the action, the phase, and the first of the legal actions.
 std::string illegal_action_message(const GameState& state, Action action);
 
 }  // namespace carc

@@ -16,11 +16,11 @@ struct Findings {
   std::vector<std::string> differences;  // each names the turn, what was found in the file and what the engine says
 };
 
-// Replays a record or golden game (data/GOLDEN.md) and adds what it found. Differences in values are collected; damage
-// and illegal moves throw RecordError, since nothing after them can be compared.
+// Replays a record or golden game (tests/data/GOLDEN.md) and adds what it found. Differences in values are collected;
+// damage and illegal moves throw RecordError, since nothing after them can be compared.
 GameRecord replay_game(const nlohmann::json& json, Findings& findings);
 
-// Replays a case (data/CASES.md) with all its variants. Throws RecordError as above.
+// Replays a case (tests/data/CASES.md) with all its variants. Throws RecordError as above.
 void replay_case(const nlohmann::json& json, Findings& findings);
 
 // One document, game or case by its keys; never throws for bad content, but reports it as a difference.

@@ -1,4 +1,4 @@
-// The options of the rules as one comparable value, with named presets. See README "rules" and `carc rules`.
+// The options of the rules as one comparable value, with named presets. `carc rules` lists them.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,7 @@ struct Rules {
   // Throws RulesError naming the option, the value found and the values expected.
   void validate() const;
 
-  // Reads an object of option names and values (RULES table); missing options keep their defaults.
+  // Reads an object of option names and values as rules_options() lists them; missing options keep their defaults.
   static Rules from_json(const nlohmann::json& json);
   // Sets one option; `value` as in from_json.
   void set(const std::string& option, const nlohmann::json& value);
