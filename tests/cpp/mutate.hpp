@@ -51,7 +51,8 @@ inline Json mutated(Json json, const std::vector<Json::json_pointer>& places, Rn
       break;
     case 2:
     case 3:  // move a number
-      if (value.is_number_integer()) value = value.get<std::int64_t>() + (any(2) ? 1 : -1);
+      // In unsigned arithmetic, which may wrap round at the ends of the range.
+      if (value.is_number_integer()) value = static_cast<std::int64_t>(value.get<std::uint64_t>() + (any(2) ? 1 : ~0ull));
       else value = kOdd[any(kOdd.size())];
       break;
     case 4: value = kOdd[any(kOdd.size())]; break;
