@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "../support.hpp"
+#include "carc/core/replay.hpp"
 
 namespace carc {
 namespace {
@@ -76,6 +77,40 @@ TEST(OpenCells, FilledNotchInARowLeavesNoCellBehind) {
     expect_right_list(game.state);
     if (HasFatalFailure()) FAIL() << "row of " << length;
   }
+}
+
+// The same through the readers of records: the list loses its last cell with any number of cells behind the filled one,
+// one part (16 or 32 cells) and two parts of the list among them. The turn after it states how many placements there are.
+TEST(OpenCells, RecordsOfAFilledNotchAreReadWithEveryLengthBehind) {
+  const auto game = Game::create(one_tile_rules("grass"));
+  std::set<int> behind;
+  for (int length = 4; length <= 77; ++length) {
+    for (const bool has_foot : {false, true}) {  // one cell more
+      SCOPED_TRACE("column of " + std::to_string(length) + (has_foot ? " with a foot" : ""));
+      std::string moves = "start t@0,-40r0\nbag t=83\n";
+      const auto lay = [&](int x, int y) { moves += "t@" + std::to_string(x) + "," + std::to_string(y - 40) + "r0 -\n"; };
+      for (int y = 1; y <= length; ++y) lay(0, y);
+      if (has_foot) lay(-1, length);
+      for (const auto& [x, y] : {std::pair{1, 0}, {2, 0}, {1, 2}}) lay(x, y);
+      const GameRecord before = GameRecord::from_text(moves, game);
+      const int cells = before.state().open_cells();
+      for (int i = 0; i < cells; ++i) {
+        if (before.state().open_cell(i) == Cell{1, -39}) behind.insert(cells - 1 - i);
+      }
+      lay(1, 1);
+      expect_right_list(GameRecord::from_text(moves, game).state());
+      lay(0, length + 1);
+      const GameRecord record = GameRecord::from_text(moves, game);
+      expect_right_list(record.state());
+      if (HasFatalFailure()) return;
+
+      const Json json = Json::parse(record.to_json(true));
+      ASSERT_EQ(json["turns"].back()["n_raw"], 4 * (cells - 1));
+      ASSERT_EQ(GameRecord::from_json(json.dump()).actions(), record.actions());
+      ASSERT_TRUE(verify_document(json.dump()).differences.empty());
+    }
+  }
+  for (const int n : {31, 32, 33, 63, 64, 65, 95, 96, 97, 127, 128, 129}) ASSERT_TRUE(behind.contains(n)) << n;
 }
 
 TEST(OpenCells, HoleOfOneCellIsFilledAnywhere) {
