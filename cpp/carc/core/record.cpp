@@ -1,7 +1,9 @@
 #include "carc/core/record.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
+#include <set>
 #include <sstream>
 
 #include "carc/core/json.hpp"
@@ -285,7 +287,8 @@ void read_copies(const Game& game, const std::string& word, std::array<std::uint
       equals + static_cast<std::size_t>(used) != word.size() || copies < 0 || copies >= kMaxTiles) {
     throw NotationError("bag: found " + quote(word) + ", expected a tile and its copies such as U=2");
   }
-  bag[game.require<NotationError>(word.substr(0, equals)).type] = static_cast<std::uint8_t>(copies);
+  std::uint8_t& all = bag[game.require<NotationError>(word.substr(0, equals)).type];
+  all = static_cast<std::uint8_t>(std::min(all + copies, 255));  // garden copies are added to their plain twins
 }
 
 }  // namespace
@@ -295,10 +298,15 @@ GameRecord GameRecord::from_text(std::string_view text, std::shared_ptr<const Ga
   Start start{game->start()};
   auto bag = game->bag();
   int first_player = 0;
+  std::vector<std::string> given;
   std::size_t next = 0;
   for (; next < lines.size(); ++next) {
-    const auto& words = lines[next].words;
+    const auto& [number, words] = lines[next];
     const bool is_pair = words.size() == 2;
+    if (std::find(given.begin(), given.end(), words[0]) != given.end()) {
+      throw RecordError("line " + std::to_string(number) + ": found another line " + quote(words[0]) +
+                        ", expected at most one");
+    }
     if (is_pair && words[0] == "start") {
       start = read_start(*game, words[1]);
     } else if (is_pair && words[0] == "first_player" && words[1].size() == 1 && words[1][0] >= '0' &&
@@ -306,10 +314,16 @@ GameRecord GameRecord::from_text(std::string_view text, std::shared_ptr<const Ga
       first_player = words[1][0] - '0';
     } else if (words[0] == "bag") {
       bag.fill(0);
-      for (std::size_t w = 1; w < words.size(); ++w) read_copies(*game, words[w], bag);
+      std::set<std::string> ids;
+      for (std::size_t w = 1; w < words.size(); ++w) {
+        if (!ids.insert(words[w].substr(0, words[w].find('='))).second)
+          throw RecordError("bag: found " + quote(words[w]) + ", expected each tile once");
+        read_copies(*game, words[w], bag);
+      }
     } else {
       break;
     }
+    given.push_back(words[0]);
   }
   GameRecord record(game, GameState(*game, start, bag, first_player));
   const GameState& state = record.state();

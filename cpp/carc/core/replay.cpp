@@ -17,6 +17,13 @@ Rules golden_rules(const Json& json) {
       throw RecordError("players: found " + shown(json["players"]) + ", expected " + std::to_string(rules.players) +
                         " as in the rules");
     }
+    const auto check = [&](const char* key, bool expected, const char* option) {
+      if (!json.contains(key) || require_bool<RecordError>(json[key], key) == expected) return;
+      throw RecordError(std::string(key) + ": found " + shown(json[key]) + ", expected " + shown(expected) +
+                        " as in the rules, whose " + option + " is " + rules.to_json()[option].dump());
+    };
+    check("river", rules.river != River::kOff, "river");
+    check("abbots", rules.abbot, "abbot");
     return rules;
   }
   Rules rules;
@@ -48,8 +55,9 @@ std::array<std::uint8_t, kMaxTypes> read_bag(const Game& game, const Json& json)
   if (!json.contains("bag")) return game.bag();
   std::array<std::uint8_t, kMaxTypes> bag{};
   for (const auto& [id, copies] : require_object<RecordError>(json["bag"], "bag").items()) {
-    bag[game.require<RecordError>(id).type] =
-        static_cast<std::uint8_t>(require_int<RecordError>(copies, 0, kMaxTiles, "bag " + quote(id)));
+    std::uint8_t& all = bag[game.require<RecordError>(id).type];  // garden copies are added to their plain twins
+    all = static_cast<std::uint8_t>(
+        std::min(all + require_int<RecordError>(copies, 0, kMaxTiles, "bag " + quote(id)), 255));
   }
   return bag;
 }
@@ -348,8 +356,9 @@ void ask_figure(Replayer& r, const Json& expect, std::size_t turn) {
     if (e.contains("player")) r.compare("meeple player", e["player"], state.turn_player());
     bool legal = false;
     const Json& meeple = require_key<RecordError>(e, "meeple", "question");
-    const bool on_river = meeple.is_object() && meeple.value("kind", Json()) == "river";
-    if (!on_river) legal = state.is_legal(r.read_figure(meeple));
+    const Json kind = meeple.is_object() ? meeple.value("kind", Json()) : Json();
+    const bool is_no_place = kind == "river" || (kind == "garden" && !state.rules().abbot);
+    if (!is_no_place) legal = state.is_legal(r.read_figure(meeple));
     r.compare("meeple " + shown(meeple), e.at("legal"), legal);
   }
   for (const Json& e : expected_at(expect, "abbot_return", "turn", turn)) {

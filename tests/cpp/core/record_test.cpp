@@ -117,6 +117,14 @@ TEST(Record, TextStartsWithWhatDiffersFromTheDefaults) {
   EXPECT_EQ(record_of(game).to_text(), "start E@-3,4r2\nfirst_player 1\nbag A=1\n");
 }
 
+TEST(Record, CopiesOfGardenTwinsInABagAreAdded) {
+  const auto game = Game::create(Rules());
+  EXPECT_EQ(GameRecord::from_text("bag E=2 Eg=1\n", game).state().tiles_left(game->find("E")->type), 3);
+  const GameRecord record = GameRecord::from_json(R"({"players":2,"rules":{},"bag":{"E":2,"Eg":1},"turns":[]})");
+  EXPECT_EQ(record.state().tiles_left(), 3);
+  EXPECT_THAT(message_of<DeckError>([&] { GameRecord::from_text("bag E=83 Eg=83\n", game); }), HasSubstr("tiles in one game"));
+}
+
 TEST(Record, CommentsAndBlankLinesAreSkipped) {
   const auto game = Game::create(Rules());
   const GameRecord record = GameRecord::from_text("# a game\n\nfirst_player 1 # the other\n  E@0,-1r2   city:N  # four points\n\t\nB@0,1r0\n", game);
@@ -287,6 +295,35 @@ TEST(Record, BadStartInTextIsRefused) {
     EXPECT_THROW(GameRecord::from_text("start " + std::string(start) + "\n", game), Error) << start;
   }
   EXPECT_THROW(GameRecord::from_text(std::string("start D@0,0r0\0x\n", 16), game), Error);
+}
+
+TEST(Record, HeaderLineGivenTwiceIsRefused) {
+  const auto game = Game::create(Rules());
+  for (const char* word : {"start", "first_player", "bag"}) {
+    const std::string line = std::string(word) + (word[0] == 's' ? " D@0,0r0\n" : word[0] == 'f' ? " 1\n" : " A=1\n");
+    EXPECT_NO_THROW(GameRecord::from_text(line, game));
+    EXPECT_THAT(message_of<RecordError>([&] { GameRecord::from_text("# once\n" + line + line, game); }),
+                AllOf(HasSubstr("line 3"), HasSubstr("another line '" + std::string(word) + "'")));
+  }
+  EXPECT_THAT(message_of<RecordError>([&] { GameRecord::from_text("start D@0,0r0\nbag A=1\nstart A@0,0r0\n", game); }), HasSubstr("line 3"));
+}
+
+TEST(Record, TileGivenTwiceInABagIsRefused) {
+  const auto game = Game::create(Rules());
+  EXPECT_THAT(message_of<Error>([&] { GameRecord::from_text("bag A=1 B=2 A=1\n", game); }), AllOf(HasSubstr("'A=1'"), HasSubstr("once")));
+}
+
+TEST(Record, FrontThatContradictsTheRulesIsRefused) {
+  const auto message = [](const char* front) {
+    return message_of<RecordError>([&] { GameRecord::from_json(std::string("{") + front + ",\"turns\":[]}"); });
+  };
+  EXPECT_THAT(message(R"("rules":{},"players":3)"), AllOf(HasSubstr("players: found 3"), HasSubstr("expected 2")));
+  EXPECT_THAT(message(R"("rules":{},"river":true)"), AllOf(HasSubstr("river: found true, expected false"), HasSubstr("\"off\"")));
+  EXPECT_THAT(message(R"("rules":{"river":"2014"},"river":false)"), AllOf(HasSubstr("river: found false, expected true"), HasSubstr("\"2014\"")));
+  EXPECT_THAT(message(R"("rules":{},"abbots":true)"), AllOf(HasSubstr("abbots: found true"), HasSubstr("abbot is false")));
+  EXPECT_THAT(message(R"("rules":{"abbot":true},"abbots":false)"), AllOf(HasSubstr("abbots: found false"), HasSubstr("abbot is true")));
+  EXPECT_THAT(message(R"("rules":{},"river":"off")"), HasSubstr("river: found \"off\""));
+  EXPECT_EQ(message(R"("rules":{"river":"2021","abbot":true},"players":2,"river":true,"abbots":true)"), "");
 }
 
 // --- What is written can be read ------------------------------------------------------------------------------------

@@ -182,6 +182,22 @@ TEST(Replay, CaseQuestionWithoutItsValuesIsADifference) {
   }
 }
 
+// Where no abbot is in play a garden copy is its plain twin, on which nobody stands in the garden.
+TEST(Replay, GardenIsNoPlaceForAFigureWithoutAbbots) {
+  const std::string front = R"({"players":2,"river":false,"start":{"tile":"D","x":0,"y":0,"rot":0},)"
+                            R"("turns":[{"player":0,"tile":"Vg","x":0,"y":1,"rot":0,"meeple":null}],)";
+  const auto differences = [&](const std::string& rules, const std::string& meeple, bool legal) {
+    return verify_document(front + "\"rules\":" + rules + ",\"expect\":{\"meeple\":[{\"turn\":0,\"meeple\":" + meeple +
+                           ",\"legal\":" + (legal ? "true" : "false") + "}]}}").differences;
+  };
+  for (const char* garden : {R"({"kind":"garden"})", R"({"kind":"garden","edges":[],"figure":"abbot"})"}) {
+    EXPECT_THAT(differences("{}", garden, false), IsEmpty());
+    EXPECT_EQ(differences("{}", garden, true).size(), 1u);
+  }
+  EXPECT_THAT(differences(R"({"abbot":true})", R"({"kind":"garden","figure":"abbot"})", true), IsEmpty());
+  EXPECT_THAT(differences(R"({"abbot":true})", R"({"kind":"garden"})", false), IsEmpty());
+}
+
 TEST(Replay, DamagedCasesNeverThrow) {
   Rng rng(9);
   for (const auto& entry : std::filesystem::directory_iterator(CARC_TEST_DATA_DIR "/cases")) {
