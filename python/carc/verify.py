@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from carc._core import verify_document
+from carc._core import TileSet, TileSetError, verify_document
 
 LINE_FILES = (".jsonl", ".jsonl.gz")
 DOCUMENT_FILES = (".json", ".json.gz")
@@ -41,7 +41,7 @@ class FileFindings:
 
 @dataclass(frozen=True)
 class Search:
-    """Files to compare, and files with a matching name that hold something else."""
+    """Files to compare, and files of tile sets, which hold nothing to compare."""
 
     files: list[Path]
     skipped: list[Path]
@@ -51,8 +51,8 @@ def find_files(paths: Iterable[Path]) -> Search:
     """Find the files of games and cases: the named ones, and at any depth those in named folders.
 
     In a folder these are ``.jsonl`` and ``.jsonl.gz``, and of ``.json`` and ``.json.gz`` all but
-    the readable ones that are no game or case (a tile set, say). Hidden files and folders are
-    passed over. Raises OSError for a path that is not there.
+    tile sets. Hidden files and folders are passed over. Raises OSError for a path that is not
+    there.
     """
     files: dict[Path, None] = {}
     skipped: dict[Path, None] = {}
@@ -62,7 +62,7 @@ def find_files(paths: Iterable[Path]) -> Search:
             files[path] = None
             continue
         for name in _names_below(path):
-            if name.name.endswith(DOCUMENT_FILES) and _holds_something_else(name):
+            if name.name.endswith(DOCUMENT_FILES) and _is_tile_set(name):
                 skipped[name] = None
             else:
                 files[name] = None
@@ -137,10 +137,14 @@ def _raise(error: OSError) -> None:
     raise error
 
 
-def _holds_something_else(path: Path) -> bool:
-    """Whether the file is sound JSON, but no game or case."""
+def _is_tile_set(path: Path) -> bool:
+    """Whether the file holds a whole tile set, and no game or case besides."""
     try:
-        document = json.loads(b"".join(data for _, data in _documents(path)))
-    except (ValueError, RecursionError, EOFError, zlib.error, OSError):
+        text = b"".join(data for _, data in _documents(path)).decode()
+        document = json.loads(text)
+        if not isinstance(document, dict) or any(key in document for key in GAME_KEYS):
+            return False
+        TileSet.from_json(text)
+    except (ValueError, RecursionError, EOFError, zlib.error, OSError, TileSetError):
         return False
-    return not (isinstance(document, dict) and any(key in document for key in GAME_KEYS))
+    return True

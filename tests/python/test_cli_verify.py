@@ -189,13 +189,32 @@ def test_a_folder_is_searched_at_any_depth_and_other_files_are_passed_over(
     document = json.loads(done.stdout)
     assert [Path(file["path"]).name for file in document["files"]] == ["two.json", "one.jsonl"]
     assert [Path(path).name for path in document["skipped"]] == ["tiles.json"]
-    assert "tiles.json: skipped, holds no game or case" in done.stderr
+    assert "tiles.json: skipped, holds a tile set" in done.stderr
 
 
 def test_a_damaged_json_file_in_a_folder_is_not_passed_over(tmp_path: Path) -> None:
     text = (DATA / "cases" / "road_merge_tie.json").read_text()
     (tmp_path / "case.json").write_text(text[: len(text) // 2])
     assert len(differences(tmp_path)) == 1
+
+
+@pytest.mark.parametrize(
+    "content", ["{}", "[]", "7", '{"base": []}', '{"agents": ["greedy"]}', '{"scores": [1, 2]}']
+)
+def test_a_json_file_in_a_folder_with_nothing_to_compare_is_a_difference(
+    content: str, golden: list[dict[str, Any]], tmp_path: Path
+) -> None:
+    (tmp_path / "game.jsonl").write_text(json.dumps(golden[0]))
+    (tmp_path / "other.json").write_text(content)
+    done = carc("verify", tmp_path)
+    assert done.returncode == 1
+    assert f"{tmp_path / 'other.json'}: " in done.stdout
+    assert len(differences(tmp_path)) == 1
+
+
+def test_a_tile_set_that_is_named_is_a_difference(tmp_path: Path) -> None:
+    (tmp_path / "tiles.json").write_text(package.TileSet.standard().to_json())
+    assert len(differences(tmp_path / "tiles.json")) == 1
 
 
 def test_a_file_named_twice_is_compared_once() -> None:

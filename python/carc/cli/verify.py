@@ -25,8 +25,8 @@ def verify(
 
     Golden games, records and cases are replayed, and every value in them is compared with the
     engine's. Read are .jsonl and .jsonl.gz (a game a line) and .json (one document); in a folder,
-    .json files that hold no game or case are skipped and named. Exit code 1 for any difference or
-    damage, and for a file with nothing to compare.
+    .json files that hold a tile set are skipped and named. Exit code 1 for any difference or
+    damage, and for any other file with nothing to compare.
     """
     search = find_files(paths)
     if not search.files:
@@ -34,7 +34,7 @@ def verify(
         complain(f"found no games or cases in {where}, expected .jsonl, .jsonl.gz or .json files")
         raise typer.Exit(2)
     for path in search.skipped:
-        notes().print(f"{path}: skipped, holds no game or case", soft_wrap=True)
+        notes().print(f"{path}: skipped, holds a tile set", soft_wrap=True)
     findings = []
     for path in search.files:
         findings.append(verify_file(path))
