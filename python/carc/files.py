@@ -12,7 +12,8 @@ from pathlib import Path
 def temporary_beside(path: Path) -> Iterator[Path]:
     """Give a new, empty file in the folder of `path`; what is left of it is removed at the end."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+    with errors_naming(path):
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
     os.fchmod(handle, 0o666 & ~current_umask())
     os.close(handle)
     try:
@@ -44,11 +45,32 @@ def sync(path: Path) -> None:
 
 def write_atomically(path: Path, data: bytes) -> None:
     """Write a file under a temporary name, fsync it, and rename it over `path`."""
-    with temporary_beside(path) as temporary:
+    with temporary_beside(path) as temporary, errors_naming(path):
         temporary.write_bytes(data)
         sync(temporary)
         temporary.replace(path)
         sync(path.parent)
+
+
+def appear(temporary: Path, path: Path) -> None:
+    """Give a complete file its name; raises FileExistsError where there is one of that name."""
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without hard links: claim the name, then put the file there
+        with errors_naming(path):
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+            temporary.replace(path)
+
+
+@contextlib.contextmanager
+def errors_naming(path: Path) -> Iterator[None]:
+    """Let errors of the file system name this path, not a temporary one."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
 
 
 def current_umask() -> int:

@@ -20,7 +20,7 @@ from typing import Any, TypeAlias
 
 from carc._core import GameResult
 from carc.errors import ResultsError
-from carc.files import sync, temporary_beside
+from carc.files import appear, sync, temporary_beside
 
 FORMAT = "carc-results"
 VERSION = 1
@@ -168,7 +168,7 @@ def _create(path: Path, identity: Mapping[str, Any]) -> None:
         with suppress(
             FileExistsError
         ):  # another process was faster: its file is opened, or refused as in use
-            os.link(temporary, path)
+            appear(temporary, path)
         sync(path.parent)
 
 

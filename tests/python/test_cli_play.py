@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 import carc as package
-from command_line import carc, carc_json, read_until, start
+from carc.files import write_atomically
+from command_line import carc, carc_json, error_line, read_until, start
 
 
 def test_a_game_shows_board_and_points() -> None:
@@ -46,6 +47,14 @@ def test_a_recorded_game_verifies(name: str, tmp_path: Path) -> None:
     assert json.loads(data) == document["record"]
     assert carc_json("verify", path)["total"]["games"] == 1
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_folder_is_no_record_file(tmp_path: Path) -> None:
+    assert f"found the folder {tmp_path}" in error_line(carc("play", "--record", tmp_path))
+    with pytest.raises(IsADirectoryError) as caught:
+        write_atomically(tmp_path, b"")
+    assert caught.value.filename == str(tmp_path)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_record_that_cannot_be_written_is_bad_input(tmp_path: Path) -> None:

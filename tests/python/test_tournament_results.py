@@ -2,6 +2,7 @@
 it was.
 """
 
+import errno
 import json
 import os
 import sqlite3
@@ -13,6 +14,7 @@ import pytest
 
 import carc
 from carc.config import TournamentConfig
+from carc.files import appear
 from carc.results import ResultsFile
 from carc.tournament import identity, play_missing
 
@@ -197,6 +199,36 @@ def test_a_damaged_or_foreign_file_is_refused_untouched(
     damage(path)
     assert message in refusal(path)
     assert "move it away or name another file" in refusal(path) or "version" in message
+
+
+def without_links(source: object, target: object) -> None:
+    raise PermissionError(errno.EPERM, "Operation not permitted")
+
+
+def test_a_file_system_without_hard_links_will_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "link", without_links)
+    file = tmp_path / "results.sqlite"
+    with ResultsFile(file, identity(CONFIG)) as results:
+        play_missing(CONFIG, results)
+    with ResultsFile(file, identity(CONFIG)) as results:
+        assert len(results.games()) == 6
+    assert [path.name for path in tmp_path.iterdir()] == ["results.sqlite"]
+
+
+@pytest.mark.parametrize("has_links", [True, False])
+def test_a_name_that_is_taken_keeps_its_file(
+    has_links: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not has_links:
+        monkeypatch.setattr(os, "link", without_links)
+    old, new = tmp_path / "old", tmp_path / "new"
+    old.write_text("old")
+    new.write_text("new")
+    with pytest.raises(FileExistsError):
+        appear(new, old)
+    assert (old.read_text(), new.read_text()) == ("old", "new")
 
 
 def test_a_folder_is_no_results_file(tmp_path: Path) -> None:

@@ -66,6 +66,8 @@ def play(
             f"--rules: found players {chosen.players}, expected {len(names)} as agents"
         )
     chosen = chosen.replace(players=len(names))
+    if record is not None and record.is_dir():
+        raise ConfigError(f"--record: found the folder {record}, expected the name of a file")
     number = secrets.randbits(32) if seed is None else seed
     console = notes() if json else out()
     console.print(
