@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import subprocess
 from pathlib import Path
 
@@ -154,6 +155,31 @@ def test_a_reader_that_has_gone_is_no_error_message(words: list[str]) -> None:
     os.close(writer)
     assert done.returncode == 141
     assert done.stderr == b""
+
+
+def with_shell(redirection: str, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run the command with its streams redirected as a shell does it."""
+    line = f"{shlex.join([*CARC, *words])} {redirection}"
+    command = ["/bin/sh", "-c", line]
+    return subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
+
+
+@pytest.mark.parametrize("words", [["rules"], ["agents", "--json"], ["--help"], ["nonsense"]])
+def test_a_closed_stdout_is_bad_usage(words: list[str]) -> None:
+    assert "standard output is closed" in error_line(with_shell(">&-", *words))
+
+
+def test_closed_stdin_and_stderr_are_as_good_as_empty_ones() -> None:
+    done = with_shell("<&- 2>&-", "version")
+    assert (done.returncode, done.stdout.split()[0]) == (0, "carc")
+    done = with_shell("2>&-", "nonsense")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert with_shell("<&-", "play", "human", "greedy").returncode == 130
+
+
+@pytest.mark.parametrize("words", [["rules"], ["rules", "--json"], ["version"], ["--help"]])
+def test_a_full_disk_is_one_line(words: list[str]) -> None:
+    assert "No space left on device" in error_line(with_shell(">/dev/full", *words))
 
 
 def test_a_terminal_without_unicode_gets_all_it_can_show(tmp_path: Path) -> None:

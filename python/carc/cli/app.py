@@ -15,7 +15,7 @@ import typer
 
 from carc._core import Error
 from carc.cli import info, measure, play, tournament, verify
-from carc.cli.terminal import COMMAND, ReaderGoneError, complain
+from carc.cli.terminal import COMMAND, ReaderGoneError, complain, open_missing_streams
 from carc.config import nearest
 
 INTERRUPTED = 130
@@ -39,6 +39,9 @@ UsageError: type[Any] = typer.BadParameter.__mro__[1]
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run ``carc`` with these arguments, or the process's, and return the exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
+    if "stdout" in open_missing_streams():
+        complain("standard output is closed, expected a file, a pipe or a terminal")
+        return 2
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(
@@ -46,11 +49,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
             )  # a terminal without Unicode shows "?" instead of failing
     try:
         code = _run(words)
-        sys.stdout.flush()
     except (ReaderGoneError, BrokenPipeError):
+        code = NO_READER
+    try:
+        sys.stdout.flush()
+    except OSError as error:
         # The interpreter flushes stdout once more when it ends; that must not fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = NO_READER
+        if isinstance(error, BrokenPipeError):
+            return NO_READER
+        if code == 0:
+            complain(f"standard output: {error.strerror}")
+            code = 2
     return code
 
 
@@ -64,7 +74,8 @@ def _run(words: list[str]) -> int:
     except Error as error:
         complain(str(error))
     except OSError as error:
-        complain(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+        reason = error.strerror or str(error)
+        complain(f"{error.filename}: {reason}" if error.filename else reason)
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED
     return 2

@@ -102,6 +102,15 @@ def plain_table(*columns: str, right: Container[str] = ()) -> Table:
     return table
 
 
+def open_missing_streams() -> list[str]:
+    """Put /dev/null in the place of standard streams that are closed; returns which were."""
+    missing = [name for name in ("stdin", "stdout", "stderr") if getattr(sys, name) is None]
+    for name in missing:  # in the order of their numbers, so that each gets its own
+        file = open(os.devnull, "r" if name == "stdin" else "w")  # noqa: SIM115, PTH123
+        setattr(sys, name, file)
+    return missing
+
+
 def complain(message: str) -> None:
     """Write one error line."""
     print("carc: error:", " ".join(message.split()), file=sys.stderr)
