@@ -218,7 +218,8 @@ def fuzzers(checks: Checks) -> Count:
 
 def style_and_types(checks: Checks) -> Count:
     python = [sys.executable, "-m"]
-    outcomes = [checks.run([*python, "ruff", "check"]), checks.run([*python, "mypy", "--strict"])]
+    commands = [["ruff", "check"], ["ruff", "format", "--check"], ["mypy", "--strict"]]
+    outcomes = [checks.run([*python, *command]) for command in commands]
     return Count(passed=outcomes.count(True), failed=outcomes.count(False))
 
 
