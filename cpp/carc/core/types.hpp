@@ -15,8 +15,8 @@ inline constexpr int kMaxTiles = 84;       // laid and discarded together: 72 ba
 inline constexpr int kMaxOpenCells = 170;  // 84 connected cells have at most 2 * 84 + 2 empty neighbour cells
 inline constexpr int kMaxTypes = 96;       // tile types of one game
 inline constexpr int kMaxLines = 254;      // roads and cities: 4 edges of the first tile + at most 3 new ones a tile
-inline constexpr int kMaxFields = 254;     // checked when a tile set is compiled
-inline constexpr int kMaxContacts = 176;   // field-city contacts on tiles; checked when a tile set is compiled
+inline constexpr int kMaxFields = 254;     // that could arise; checked for each game and bag
+inline constexpr int kMaxContacts = 176;   // of a field with a city on its tile; checked likewise
 inline constexpr int kMaxShields = 255;    // in one game; checked likewise
 inline constexpr int kMaxFeatures = 14;    // of one tile: 4 edges + 8 half-edges + monastery + garden
 inline constexpr int kMaxFigures = kMaxPlayers * (kMeeples + 1);
@@ -48,7 +48,7 @@ enum class FigureKind : std::uint8_t { kMeeple, kAbbot };
 
 // --- Cells --------------------------------------------------------------------------------------------------------
 
-// A cell of the board. x grows east, y grows south, the first tile lies at (0, 0).
+// A cell of the board. x grows east, y grows south, the first tile lies at (0, 0) unless a record says else.
 struct Cell {
   std::int16_t x = 0;
   std::int16_t y = 0;
