@@ -191,6 +191,10 @@ class StateReader {
         if (state_.figures_on_board() && last_tile_has_figure())
           throw RecordError("figures: found one on the last tile, expected none in phase figure");
         state_.drawn_ = static_cast<std::int8_t>(state_.types_[state_.laid_ - 1u]);
+        if (const TypeId drawn = type(game_, key(json_, "drawn"), "drawn"); drawn != state_.drawn_) {
+          throw RecordError("drawn: found tile " + game_.tile(drawn).id + ", expected the last tile laid, " +
+                            game_.tile(static_cast<TypeId>(state_.drawn_)).id);
+        }
         state_.prepare_figures();
         break;
       case Phase::kOver:
