@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <system_error>
 #include <thread>
 
 #include "carc/core/rng.hpp"
@@ -70,7 +71,10 @@ RandomGames random_games(const Game& game, std::size_t n, std::uint64_t seed, in
     std::vector<std::jthread> others;
     const auto extra =
         std::min<std::size_t>(static_cast<std::size_t>(std::max(threads, 1)), std::max<std::size_t>(chunks, 1)) - 1;
-    for (std::size_t t = 0; t < extra; ++t) others.emplace_back(work, false);
+    try {
+      for (std::size_t t = 0; t < extra; ++t) others.emplace_back(work, false);
+    } catch (const std::system_error&) {  // fewer threads will do
+    }
     work(true);
   }
   if (stop) {  // chunks are taken in order, so all games before the last one taken are complete

@@ -6,6 +6,8 @@
 #include <deque>
 #include <exception>
 #include <mutex>
+#include <optional>
+#include <system_error>
 #include <thread>
 
 #include "carc/core/error.hpp"
@@ -37,10 +39,10 @@ struct Finished {
   std::size_t workers = 0;
 };
 
-}  // namespace
-
-GameResult play_game(const std::shared_ptr<const Game>& game, const GameSpec& spec, const std::vector<Agent*>& agents,
-                     const std::vector<std::string>& names) {
+// Plays a game to its end, or to the decision before which it is abandoned.
+std::optional<GameResult> play(const std::shared_ptr<const Game>& game, const GameSpec& spec,
+                               const std::vector<Agent*>& agents, const std::vector<std::string>& names,
+                               const std::atomic<bool>& abandoned) {
   const Deck deck(*game, spec.seed);
   GameRecord record(game, GameState(*game));
   const GameState& state = record.state();
@@ -55,6 +57,7 @@ GameResult play_game(const std::shared_ptr<const Game>& game, const GameSpec& sp
     if (state.phase() == Phase::kDraw) {
       action = Action::draw(deck.order()[next++]);
     } else {
+      if (abandoned) return std::nullopt;
       const auto seat = static_cast<std::size_t>(state.turn_player());
       const int agent = spec.seats[seat];
       if (state.phase() == Phase::kPlace) rng = Rng(split(split(streams, static_cast<std::uint64_t>(agent)), next));
@@ -79,34 +82,49 @@ GameResult play_game(const std::shared_ptr<const Game>& game, const GameSpec& sp
   return result;
 }
 
-std::size_t play_games(const std::shared_ptr<const Game>& game, const std::vector<GameSpec>& specs,
-                       const std::vector<AgentFactory>& make, const std::vector<std::string>& names,
-                       const PlayOptions& options) {
+void check_specs(const std::vector<GameSpec>& specs, std::size_t players, std::size_t agents) {
+  if (!specs.empty() && agents == 0)
+    throw Error("agents: found none, expected 1 or more, which the seats name by index");
   for (const GameSpec& spec : specs) {
-    if (spec.seats.size() != static_cast<std::size_t>(game->rules().players)) {
+    if (spec.seats.size() != players) {
       throw Error("seats: found " + std::to_string(spec.seats.size()) + ", expected one agent for each of " +
-                  std::to_string(game->rules().players) + " players");
+                  std::to_string(players) + " players");
     }
     for (const int agent : spec.seats) {
-      if (agent < 0 || static_cast<std::size_t>(agent) >= make.size()) {
-        throw Error("seats: found agent " + std::to_string(agent) + ", expected 0 to " +
-                    std::to_string(make.size() - 1));
+      if (agent < 0 || static_cast<std::size_t>(agent) >= agents) {
+        throw Error("seats: found agent " + std::to_string(agent) + ", expected an index from 0 to " +
+                    std::to_string(agents - 1));
       }
     }
   }
+}
+
+}  // namespace
+
+GameResult play_game(const std::shared_ptr<const Game>& game, const GameSpec& spec, const std::vector<Agent*>& agents,
+                     const std::vector<std::string>& names) {
+  return *play(game, spec, agents, names, std::atomic<bool>(false));
+}
+
+std::size_t play_games(const std::shared_ptr<const Game>& game, const std::vector<GameSpec>& specs,
+                       const std::vector<AgentFactory>& make, const std::vector<std::string>& names,
+                       const PlayOptions& options) {
+  check_specs(specs, static_cast<std::size_t>(game->rules().players), make.size());
   Finished finished;
   std::atomic<std::size_t> next{0};
-  std::atomic<bool> stop{false};
+  std::atomic<bool> stop{false};       // begin no other game
+  std::atomic<bool> abandoned{false};  // leave those that have begun
   const auto work = [&] {
     try {
       std::vector<std::unique_ptr<Agent>> own;
       std::vector<Agent*> agents;
       for (const AgentFactory& factory : make) agents.push_back(own.emplace_back(factory()).get());
       for (std::size_t i; !stop && (i = next++) < specs.size();) {
-        GameResult result = play_game(game, specs[i], agents, names);
-        if (!options.records) result.record.clear();
+        std::optional<GameResult> result = play(game, specs[i], agents, names, abandoned);
+        if (!result) break;
+        if (!options.records) result->record.clear();
         const std::lock_guard lock(finished.mutex);
-        finished.results.emplace_back(i, std::move(result));
+        finished.results.emplace_back(i, std::move(*result));
         finished.ready.notify_one();
       }
     } catch (...) {
@@ -121,13 +139,16 @@ std::size_t play_games(const std::shared_ptr<const Game>& game, const std::vecto
 
   const std::size_t workers =
       std::max<std::size_t>(1, std::min(static_cast<std::size_t>(std::max(1, options.threads)), specs.size()));
-  finished.workers = workers;
   std::vector<std::jthread> threads;
-  for (std::size_t w = 0; w < workers; ++w) threads.emplace_back(work);
+  std::unique_lock lock(finished.mutex);  // no worker ends before all have been counted
+  try {
+    for (; finished.workers < workers; ++finished.workers) threads.emplace_back(work);
+  } catch (const std::system_error&) {  // fewer threads will do
+    if (threads.empty()) throw Error("threads: found none that the system could start, expected 1");
+  }
 
   std::size_t delivered = 0;
   std::exception_ptr error;
-  std::unique_lock lock(finished.mutex);
   while (finished.workers > 0 || !finished.results.empty()) {
     finished.ready.wait_for(lock, kPollInterval, [&] { return finished.workers == 0 || !finished.results.empty(); });
     std::deque<std::pair<std::size_t, GameResult>> batch;
@@ -138,7 +159,7 @@ std::size_t play_games(const std::shared_ptr<const Game>& game, const std::vecto
         if (!call()) stop = true;
       } catch (...) {
         if (!error) error = std::current_exception();
-        stop = true;
+        stop = abandoned = true;
       }
     };
     for (const auto& finished_game : batch) {

@@ -42,7 +42,8 @@ struct PlayOptions {
   bool records = true;  // fill GameResult::record
   // Called on the calling thread for each finished game, in the order in which games end; false stops the run.
   std::function<bool(std::size_t, const GameResult&)> on_result;
-  // Asked on the calling thread about ten times a second; true stops the run.
+  // Asked on the calling thread about ten times a second; true stops the run. An exception that one of the two throws
+  // stops it at the next decision of every game.
   std::function<bool()> interrupted;
 };
 
