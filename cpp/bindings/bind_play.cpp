@@ -1,4 +1,8 @@
 // Agents, games between them, random games in bulk, measures.
+#include <array>
+#include <bit>
+#include <mutex>
+
 #include <pybind11/functional.h>
 #include <pybind11/numpy.h>
 
@@ -11,25 +15,55 @@
 #include "carc/play/measure.hpp"
 
 namespace carc::python {
-namespace {
 
 // Base of agents written in Python.
 struct PyAgent {
   virtual ~PyAgent() = default;
 };
 
-// A C++ agent that Python may ask.
+// A C++ agent that Python may ask, one question at a time.
 struct NamedAgent : PyAgent {
   explicit NamedAgent(const std::string& agent_name) : name(agent_name), agent(find_agent(agent_name).make()) {}
   std::string name;
   std::unique_ptr<Agent> agent;
+  std::mutex asked;
 };
+
+}  // namespace carc::python
+
+// A game to play: (seed of the deck, agent index by seat).
+template <>
+class pybind11::detail::type_caster<carc::GameSpec> {
+ public:
+  PYBIND11_TYPE_CASTER(carc::GameSpec,
+                       const_name("tuple[typing.SupportsIndex, collections.abc.Sequence[typing.SupportsIndex]]"));
+  bool load(handle source, bool) {
+    if (!(PyTuple_Check(source.ptr()) || PyList_Check(source.ptr())) || len(source) != 2)
+      carc::python::refuse<carc::Error>("games", source, "(seed of the deck, agent index by seat)");
+    const tuple parts(reinterpret_borrow<object>(source));
+    value.seed = parts[0].cast<carc::python::Whole<std::uint64_t, "seed">>();
+    const auto seats = parts[1].cast<carc::python::Many<carc::python::Whole<int, "seats">, "seats">>();
+    value.seats.assign(seats.items.begin(), seats.items.end());
+    return true;
+  }
+};
+
+namespace carc::python {
+namespace {
+
+constexpr int kMostThreads = 1024;
+constexpr std::size_t kMostGames = 100'000'000;  // of random_games: about two gigabytes of results
+constexpr std::int64_t kMostCopies = 1'000'000'000;
+
+using Seed = Whole<std::uint64_t, "seed">;
+using Threads = Whole<int, "threads", 1, kMostThreads>;
+using Agents = Many<py::typing::Union<py::str, PyAgent>, "agents">;
 
 // An agent written in Python as the games see it; the interpreter is locked for each decision.
 class AgentInPython : public Agent {
  public:
-  AgentInPython(py::object object, std::shared_ptr<const Game> game)
-      : object_(std::move(object)), game_(std::move(game)) {}
+  AgentInPython(py::object object, std::string name, std::shared_ptr<const Game> game)
+      : object_(std::move(object)), name_(std::move(name)), game_(std::move(game)) {}
   ~AgentInPython() override {
     const py::gil_scoped_acquire lock;
     object_ = py::object();
@@ -38,55 +72,61 @@ class AgentInPython : public Agent {
   Action choose(const GameState& state, Rng& rng) override {
     const py::gil_scoped_acquire lock;
     const py::object random = py::cast(rng);
-    const py::object action = object_.attr("choose")(PyState{game_, state}, random);
+    const py::object answer = object_.attr("choose")(PyState{game_, state}, random);
     rng = random.cast<Rng&>();
-    return to_action(state, action);
+    try {
+      return to_action(state, answer);
+    } catch (const NotationError& error) {
+      throw NotationError(blamed(error));
+    } catch (const IllegalAction& error) {
+      throw IllegalAction(blamed(error));
+    } catch (const Error& error) {
+      throw Error(blamed(error));
+    }
   }
 
  private:
+  std::string blamed(const Error& error) const { return "agent " + quote(name_) + ": " + error.what(); }
+
   py::object object_;
+  std::string name_;
   std::shared_ptr<const Game> game_;
 };
 
-using AgentLike = py::typing::Union<py::str, PyAgent>;
-using AgentList = py::typing::List<AgentLike>;
-using SeatsList = std::vector<std::pair<std::uint64_t, std::vector<int>>>;
+std::string agent_name(const py::object& agent) {
+  if (const auto name = as_text(agent)) return find_agent(*name).name;
+  if (py::isinstance<NamedAgent>(agent)) return agent.cast<NamedAgent&>().name;
+  if (!py::hasattr(agent, "choose") || PyType_Check(agent.ptr()))
+    refuse<Error>("agent", agent, "the name of an agent or an object with a method choose");
+  const py::object name = py::getattr(agent, "name", py::type::handle_of(agent).attr("__name__"));
+  return py::str(name).cast<Text<"name of an agent">>();
+}
 
-AgentFactory make_factory(const py::object& agent, const std::shared_ptr<const Game>& game) {
-  if (py::isinstance<py::str>(agent)) return find_agent(py::cast<std::string>(agent)).make;
-  if (py::isinstance<NamedAgent>(agent)) return find_agent(agent.cast<NamedAgent&>().name).make;
-  if (!py::hasattr(agent, "choose"))
-    throw Error("agent: found " + found(agent) + ", expected the name of an agent or an object with a method choose");
+AgentFactory make_factory(const py::object& agent, const std::string& name, const std::shared_ptr<const Game>& game) {
+  if (py::isinstance<py::str>(agent) || py::isinstance<NamedAgent>(agent)) return find_agent(name).make;
   // Copied and dropped on worker threads: the reference is counted under the lock only.
   const auto shared = std::shared_ptr<py::object>(new py::object(agent), [](py::object* p) {
     const py::gil_scoped_acquire lock;
     delete p;
   });
-  return [shared, game]() -> std::unique_ptr<Agent> {
+  return [shared, name, game]() -> std::unique_ptr<Agent> {
     const py::gil_scoped_acquire lock;
-    return std::make_unique<AgentInPython>(*shared, game);
+    return std::make_unique<AgentInPython>(*shared, name, game);
   };
 }
 
-std::string agent_name(const py::object& agent) {
-  if (py::isinstance<py::str>(agent)) return py::cast<std::string>(agent);
-  if (py::isinstance<NamedAgent>(agent)) return agent.cast<NamedAgent&>().name;
-  return py::cast<std::string>(py::str(py::getattr(agent, "name", py::type::handle_of(agent).attr("__name__"))));
-}
-
-std::size_t play(const PyRules& rules, const AgentList& agents, const SeatsList& games, int threads, bool records,
+std::size_t play(const PyRules& rules, const Agents& agents, const Many<GameSpec, "games">& games, Threads threads,
+                 Flag<"records"> records,
                  const std::optional<std::function<py::object(std::size_t, const GameResult&)>>& on_result) {
   std::vector<AgentFactory> factories;
   std::vector<std::string> names;
-  for (const auto& agent : agents) {
-    factories.push_back(make_factory(py::reinterpret_borrow<py::object>(agent), rules.game));
-    names.push_back(agent_name(py::reinterpret_borrow<py::object>(agent)));
+  for (const auto& agent : agents.items) {
+    names.push_back(agent_name(agent));
+    factories.push_back(make_factory(agent, names.back(), rules.game));
   }
-  std::vector<GameSpec> specs;
-  for (const auto& [seed, seats] : games) specs.push_back({seed, seats});
   PlayOptions options;
   options.threads = threads;
-  options.records = records;
+  options.records = records.value;
   if (on_result) {
     options.on_result = [&](std::size_t i, const GameResult& result) {
       const py::gil_scoped_acquire lock;
@@ -103,21 +143,66 @@ std::size_t play(const PyRules& rules, const AgentList& agents, const SeatsList&
     return false;
   };
   const py::gil_scoped_release release;
-  return play_games(rules.game, specs, factories, names, options);
+  return play_games(rules.game, games.items, factories, names, options);
 }
 
-GameResult play_one(const PyRules& rules, const AgentList& agents, std::uint64_t seed) {
-  std::vector<int> seats;
-  for (std::size_t i = 0; i < agents.size(); ++i) seats.push_back(static_cast<int>(i));
+GameResult play_one(const PyRules& rules, const Agents& agents, Seed seed) {
+  GameSpec game{seed, {}};
+  for (std::size_t i = 0; i < agents.items.size(); ++i) game.seats.push_back(static_cast<int>(i));
   std::optional<GameResult> out;
-  play(rules, agents, {{seed, seats}}, 1, true, [&](std::size_t, const GameResult& result) -> py::object {
+  play(rules, agents, {{game}}, {1}, {true}, [&](std::size_t, const GameResult& result) -> py::object {
     out = result;
     return py::none();
   });
   return *out;
 }
 
-RandomGames random_batch(std::size_t n, const std::optional<PyRules>& rules, std::uint64_t seed, int threads) {
+Action ask(NamedAgent& agent, const PyState& state, Rng& rng) {
+  const Phase phase = state.state.phase();
+  if (phase != Phase::kPlace && phase != Phase::kFigure) {
+    throw IllegalAction("choose: found phase " + std::string(kPhaseNames[static_cast<std::size_t>(phase)]) +
+                        ", expected place or figure");
+  }
+  // Other threads of Python may change what the arguments refer to, so copies are read.
+  const PyState asked = state;
+  Rng random = rng;
+  Action action = Action::no_figure();
+  {
+    const py::gil_scoped_release release;
+    const std::lock_guard lock(agent.asked);
+    action = agent.agent->choose(asked.state, random);
+  }
+  rng = random;
+  return action;
+}
+
+std::uint64_t count_sequences(const PyState& state, const Many<Text<"tiles", DeckError>, "tiles", DeckError>& tiles,
+                              Whole<int, "turns", 0, kMaxTiles> turns) {
+  const PyState copy = state;
+  const Deck deck = Deck::from_ids(*copy.game, tiles.texts());
+  const py::gil_scoped_release release;
+  return perft(copy.state, deck, turns);
+}
+
+// An Rng as a pickle holds it: its four words.
+using RngWords = Many<Whole<std::uint64_t, "pickle">, "pickle">;
+
+Pickled<RngWords> pickle_rng(const Rng& rng) {
+  Pickled<RngWords> out;
+  for (const std::uint64_t word : std::bit_cast<std::array<std::uint64_t, 4>>(rng)) out.item.items.push_back({word});
+  return out;
+}
+
+Rng unpickle_rng(const Pickled<RngWords>& pickled) {
+  std::array<std::uint64_t, 4> words{};
+  const auto& items = pickled.item.items;
+  if (items.size() == words.size()) std::copy(items.begin(), items.end(), words.begin());
+  if (words == std::array<std::uint64_t, 4>{}) throw Error("pickle: found no state of an Rng, expected four words");
+  return std::bit_cast<Rng>(words);
+}
+
+RandomGames random_batch(Whole<std::size_t, "n", 0, kMostGames> n, const std::optional<PyRules>& rules, Seed seed,
+                         Threads threads) {
   const std::shared_ptr<const Game> game = rules ? rules->game : Game::create(Rules());
   bool was_interrupted = false;
   RandomGames games;
@@ -135,6 +220,36 @@ RandomGames random_batch(std::size_t n, const std::optional<PyRules>& rules, std
 template <class T>
 py::array_t<T> column(const std::vector<T>& values) {
   return py::array_t<T>(static_cast<py::ssize_t>(values.size()), values.data());
+}
+
+// (players, scores, turns, discards, placements, figures), the last five as arrays without their shape.
+Pickled<py::object> pickle_games(const RandomGames& games) {
+  return {py::make_tuple(games.players, column(games.scores), column(games.turns), column(games.discards),
+                         column(games.placements), column(games.figures))};
+}
+
+template <class T>
+std::vector<T> read_column(const py::handle& values, std::optional<std::size_t> rows = std::nullopt) {
+  const auto array = py::array_t<T, py::array::c_style>::ensure(values);
+  const bool fits = array && array.ndim() == 1;
+  const std::size_t size = fits ? static_cast<std::size_t>(array.size()) : 0;
+  if (!fits || (rows && size != *rows)) refuse<Error>("pickle", values, "an array with a row for each game");
+  return {array.data(), array.data() + size};
+}
+
+RandomGames unpickle_games(const Pickled<py::object>& pickled) {
+  if (!PyTuple_Check(pickled.item.ptr()) || py::len(pickled.item) != 6)
+    refuse<Error>("pickle", pickled.item, "the results of random games");
+  const py::tuple parts(pickled.item);
+  RandomGames games;
+  games.players = parts[0].cast<Whole<int, "players", kMinPlayers, kMaxPlayers>>();
+  games.turns = read_column<std::int16_t>(parts[2]);
+  const std::size_t n = games.turns.size();
+  games.scores = read_column<std::int16_t>(parts[1], n * static_cast<std::size_t>(games.players));
+  games.discards = read_column<std::int16_t>(parts[3], n);
+  games.placements = read_column<std::int32_t>(parts[4], n);
+  games.figures = read_column<std::int32_t>(parts[5], n);
+  return games;
 }
 
 void bind_results(py::module_& m) {
@@ -164,7 +279,9 @@ void bind_results(py::module_& m) {
           },
           "Time spent deciding.")
       .def_readonly("record", &GameResult::record, "The game as GameRecord.to_json() writes it.");
-  py::class_<RandomGames>(m, "RandomGames", "Results of random games as arrays with one row a game.")
+  py::class_<RandomGames> games(m, "RandomGames", "Results of random games as arrays with one row a game.");
+  bind_copies(games);
+  games
       .def_property_readonly(
           "scores",
           [](const RandomGames& g) {
@@ -181,26 +298,30 @@ void bind_results(py::module_& m) {
           "Legal placements summed over the turns, int32.")
       .def_property_readonly(
           "figures", [](const RandomGames& g) { return column(g.figures); }, "Figures set by all players, int32.")
-      .def("__len__", [](const RandomGames& g) { return g.turns.size(); });
+      .def("__len__", [](const RandomGames& g) { return g.turns.size(); })
+      .def(py::pickle(&pickle_games, &unpickle_games));
 }
 
 }  // namespace
 
 void bind_play(py::module_& m) {
-  py::class_<Rng>(m, "Rng", "Portable random numbers: the same seed gives the same numbers everywhere.")
-      .def(py::init<std::uint64_t>(), py::arg("seed"))
+  py::class_<Rng> rng(m, "Rng", "Portable random numbers: the same seed gives the same numbers everywhere.");
+  bind_copies(rng);
+  rng.def(py::init([](Seed seed) { return Rng(seed); }), py::arg("seed"))
       .def("next", &Rng::next, "64 random bits.")
       .def(
-          "below",
-          [](Rng& self, std::uint32_t bound) {
-            if (bound == 0) throw Error("below: found bound 0, expected at least 1");
-            return self.below(bound);
-          },
+          "below", [](Rng& self, Whole<std::uint32_t, "bound", 1> bound) { return self.below(bound); },
           py::arg("bound"), "A uniform integer from 0 to bound - 1.")
-      .def("uniform", &Rng::uniform, "A uniform number in [0, 1).");
-  m.def("split_seed", &split, py::arg("seed"), py::arg("index"), "The seed of part `index` of a run with this seed.");
+      .def("uniform", &Rng::uniform, "A uniform number in [0, 1).")
+      .def(py::pickle(&pickle_rng, &unpickle_rng));
+  m.def(
+      "split_seed", [](Seed seed, Whole<std::uint64_t, "index"> index) { return split(seed, index); }, py::arg("seed"),
+      py::arg("index"), "The seed of part `index` of a run with this seed.");
 
-  py::class_<PyAgent>(m, "Agent", "Base of agents written in Python: override choose.")
+  py::class_<PyAgent>(m, "Agent",
+                      "Base of agents written in Python: override choose. All threads of play_games call the same "
+                      "object, interleaved under the interpreter lock; what it remembers must not depend on the "
+                      "order of the calls.")
       .def(py::init<>())
       .def(
           "choose",
@@ -212,20 +333,9 @@ void bind_play(py::module_& m) {
           "Return a legal Action for state.current_player(); all randomness comes from rng.");
   py::class_<NamedAgent, PyAgent>(m, "NamedAgent", "An agent of the agent table, made by make_agent.")
       .def_readonly("name", &NamedAgent::name)
-      .def(
-          "choose",
-          [](NamedAgent& self, const PyState& state, Rng& rng) {
-            if (state.state.phase() != Phase::kPlace && state.state.phase() != Phase::kFigure) {
-              throw IllegalAction("choose: found phase " +
-                                  std::string(kPhaseNames[static_cast<std::size_t>(state.state.phase())]) +
-                                  ", expected place or figure");
-            }
-            const py::gil_scoped_release release;
-            return self.agent->choose(state.state, rng);
-          },
-          py::arg("state"), py::arg("rng"));
+      .def("choose", &ask, py::arg("state"), py::arg("rng"));
   m.def(
-      "make_agent", [](const std::string& name) { return NamedAgent(name); }, py::arg("name"),
+      "make_agent", [](const Text<"name">& name) { return std::make_unique<NamedAgent>(name); }, py::arg("name"),
       "An agent of the table by its name.");
   m.def(
       "agent_table",
@@ -243,22 +353,19 @@ void bind_play(py::module_& m) {
         py::arg("threads") = 1, py::arg("records") = true, py::arg("on_result") = std::nullopt,
         "Play many games on threads. `games` lists (seed of the deck, agent index by seat); on_result(index, result) "
         "is called for each as it ends and "
-        "may return False to stop. Returns the number of games finished. Results do not depend on `threads`.");
+        "may return False to stop; games that have begun are finished. Returns the number of games finished. "
+        "Results do not depend on `threads` (1 to 1024). All threads call the same Python object for an agent, "
+        "interleaved under the interpreter lock. An interruption or an exception of on_result waits only for the "
+        "decisions that are being made.");
   m.def("random_games", &random_batch, py::arg("n"), py::kw_only(), py::arg("rules") = std::nullopt,
         py::arg("seed") = 0, py::arg("threads") = 1,
         "n complete games in which every legal action is equally likely, in C++ without the interpreter lock. The "
-        "results do not depend on `threads`.");
+        "results do not depend on `threads` (1 to 1024); n is at most 100,000,000.");
+  m.def("perft", &count_sequences, py::arg("state"), py::arg("tiles"), py::arg("turns"),
+        "Number of sequences of decisions over the next turns when these tiles come in this order.");
   m.def(
-      "perft",
-      [](const PyState& state, const std::vector<std::string>& tiles, int turns) {
-        const Deck deck = Deck::from_ids(*state.game, tiles);
-        const py::gil_scoped_release release;
-        return perft(state.state, deck, turns);
-      },
-      py::arg("state"), py::arg("tiles"), py::arg("turns"),
-      "Number of sequences of decisions over the next turns when these tiles come in this order.");
-  m.def(
-      "measure_clone_ns", [](const PyState& state, std::int64_t n) { return clone_ns(state.state, n); },
+      "measure_clone_ns",
+      [](const PyState& state, Whole<std::int64_t, "n", 1, kMostCopies> n) { return clone_ns(state.state, n); },
       py::arg("state"), py::arg("n") = 1000000, "Mean nanoseconds to copy the state in C++.");
   m.attr("STATE_BYTES") = sizeof(GameState);
 }

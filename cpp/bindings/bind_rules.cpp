@@ -6,53 +6,6 @@
 #include "carc/core/error.hpp"
 
 namespace carc::python {
-namespace {
-
-using TileSetPtr = std::shared_ptr<const TileSet>;
-
-TileSetPtr load_tile_set(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw TileSetError("cannot read the tile set file " + quote(path));
-  constexpr std::size_t kLargest = 1 << 20;
-  std::string text(kLargest + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(file.gcount()));
-  if (text.empty() || text.size() > kLargest) {
-    throw TileSetError("tile set file " + quote(path) + ": found " +
-                       (text.empty() ? "nothing to read" : "more than 1 MiB") + ", expected a JSON document");
-  }
-  const std::size_t slash = path.find_last_of('/');
-  const std::string file_name = slash == std::string::npos ? path : path.substr(slash + 1);
-  return TileSet::parse(text, file_name.substr(0, file_name.find_last_of('.')));
-}
-
-void set_option(Rules& rules, const std::string& name, const py::handle& value) {
-  if (name != "tiles") return rules.set(name, to_json_value(value));
-  if (py::isinstance<TileSet>(value)) {
-    rules.tiles = value.cast<std::shared_ptr<TileSet>>();
-  } else if (py::isinstance<py::str>(value) && py::cast<std::string>(value) != "base") {
-    rules.tiles = load_tile_set(py::cast<std::string>(value));
-  } else {
-    rules.set(name, to_json_value(value));
-  }
-}
-
-PyRules make_rules(Rules rules, const py::kwargs& options) {
-  for (const auto& [name, value] : options) set_option(rules, py::cast<std::string>(name), value);
-  return {Game::create(rules)};
-}
-
-py::object option(const PyRules& self, const char* name) {
-  return from_json_value(Json::parse(self.rules().to_json().dump())[name]);
-}
-
-py::typing::List<py::str> tile_ids(const TileSet& set) {
-  py::typing::List<py::str> out;
-  for (const auto* list : {&set.base, &set.river_2021}) {
-    for (const TileType& t : *list) out.append(t.id);
-  }
-  return out;
-}
 
 // A deck with a position: the next tile to draw.
 struct PyDeck {
@@ -72,29 +25,115 @@ struct PyDeck {
   }
 };
 
-PyState make_state(const PyRules& rules, const PyDeck* deck, int first_player, const py::object& start) {
-  Start first{rules.game->start()};
-  if (!start.is_none()) {
-    const auto parts = [&] {
-      try {
-        return start.cast<std::tuple<std::string, int, int, int>>();
-      } catch (const py::cast_error&) {
-        throw RecordError("start: found " + found(start) + ", expected (tile, x, y, rotation)");
-      }
-    }();
-    const auto [id, x, y, rotation] = parts;
-    if (x < -40 || x > 40 || y < -40 || y > 40 || rotation < 0 || rotation > 3) {
-      throw RecordError("start: found " + found(start) +
-                        ", expected coordinates from -40 to 40 and a rotation from 0 to 3");
-    }
-    first = {rules.game->require<RecordError>(id).type,
-             {static_cast<std::int16_t>(x), static_cast<std::int16_t>(y)},
-             static_cast<std::uint8_t>(rotation)};
+namespace {
+
+using TileSetPtr = std::shared_ptr<const TileSet>;
+using TilesPath = Path<"path", TileSetError>;
+
+TileSetPtr load_tile_set(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw TileSetError("cannot read the tile set file " + quote(path));
+  constexpr std::size_t kLargest = 1 << 20;
+  std::string text(kLargest + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  if (text.empty() || text.size() > kLargest) {
+    throw TileSetError("tile set file " + quote(path) + ": found " +
+                       (text.empty() ? "nothing to read" : "more than 1 MiB") + ", expected a JSON document");
   }
+  const std::size_t slash = path.find_last_of('/');
+  const std::string file_name = printable(slash == std::string::npos ? path : path.substr(slash + 1));
+  return TileSet::parse(text, file_name.substr(0, file_name.find_last_of('.')));
+}
+
+// Sets an option from a Python value; throws RulesError naming the option and the values that it can have.
+void set_option(Rules& rules, const py::handle& name, const py::handle& value) {
+  const auto key = as_text(name);
+  if (!key) throw RulesError("found the option " + found(name) + ", expected a name");
+  if (*key == "tiles") {
+    if (py::isinstance<TileSet>(value)) {
+      rules.tiles = std::make_shared<TileSet>(value.cast<const TileSet&>());
+      return;
+    }
+    const bool is_name = as_text(value) == "base";
+    if (!is_name && (py::isinstance<py::str>(value) || py::hasattr(value, "__fspath__"))) {
+      rules.tiles = load_tile_set(value.cast<TilesPath>().value);
+      return;
+    }
+  }
+  Json json;
+  try {
+    json = to_json_value(value);
+  } catch (const Error& error) {
+    for (const RulesOption& known : rules_options()) {
+      if (known.name != *key || *key == "tiles") continue;
+      std::string values;
+      for (const std::string& v : known.values) values += (values.empty() ? "" : ", ") + v;
+      refuse<RulesError>(*key, value, "one of " + values);
+    }
+    if (*key == "tiles") throw RulesError("tiles: " + std::string(error.what()));
+  }
+  rules.set(*key, json);
+}
+
+PyRules make_rules(Rules rules, const py::dict& options) {
+  for (const auto& [name, value] : options) set_option(rules, name, value);
+  return {Game::create(rules)};
+}
+
+PyRules rules_from_json(const std::string& text) {
+  return {Game::create(Rules::from_json(parse_json<RulesError>(text, "rules")))};
+}
+
+py::object option(const PyRules& self, const char* name) {
+  return from_json_value(Json::parse(self.rules().to_json().dump())[name]);
+}
+
+py::typing::List<py::str> tile_ids(const TileSet& set) {
+  py::typing::List<py::str> out;
+  for (const auto* list : {&set.base, &set.river_2021}) {
+    for (const TileType& t : *list) out.append(t.id);
+  }
+  return out;
+}
+
+// A start (tile, x, y, rotation).
+Start read_start(const Game& game, const py::object& start) {
+  constexpr int kFarthest = 40;
+  if (!(PyTuple_Check(start.ptr()) || PyList_Check(start.ptr())) || py::len(start) != 4)
+    refuse<RecordError>("start", start, "(tile, x, y, rotation)");
+  const py::tuple parts(start);
+  const auto id = parts[0].cast<Text<"start tile", RecordError>>();
+  const auto x = parts[1].cast<Whole<int, "start x", -kFarthest, kFarthest, RecordError>>();
+  const auto y = parts[2].cast<Whole<int, "start y", -kFarthest, kFarthest, RecordError>>();
+  const auto rotation = parts[3].cast<Whole<int, "start rotation", 0, 3, RecordError>>();
+  return {game.require<RecordError>(id).type,
+          {static_cast<std::int16_t>(x), static_cast<std::int16_t>(y)},
+          static_cast<std::uint8_t>(rotation)};
+}
+
+PyState make_state(const PyRules& rules, const PyDeck* deck,
+                   Whole<int, "first_player", 0, kMaxPlayers - 1, RulesError> first_player, const py::object& start) {
+  const Start first = start.is_none() ? Start{rules.game->start()} : read_start(*rules.game, start);
   if (deck && deck->rules.game != rules.game && deck->rules.rules() != rules.rules()) {
     throw DeckError("deck: was made for other rules than the state");
   }
   return {rules.game, GameState(*rules.game, first, deck ? deck->deck.bag() : rules.game->bag(), first_player)};
+}
+
+PickledText pickle_deck(const PyDeck& deck) {
+  return {{OrderedJson{{"rules", deck.rules.rules().to_json()}, {"tiles", deck.ids()}, {"next", deck.next}}.dump()}};
+}
+
+PyDeck unpickle_deck(const PickledText& pickled) {
+  const Json json = parse_json<DeckError>(pickled.item.value, "deck");
+  const auto game = Game::create(Rules::from_json(require_key<DeckError>(json, "rules", "deck")));
+  std::vector<std::string> tiles;
+  for (const Json& id : require_array<DeckError>(require_key<DeckError>(json, "tiles", "deck"), "tiles"))
+    tiles.push_back(require_string<DeckError>(id, "tiles"));
+  const int next = require_int<DeckError>(require_key<DeckError>(json, "next", "deck"), 0,
+                                          static_cast<int>(std::min<std::size_t>(tiles.size(), kMaxTiles)), "next");
+  return {{game}, Deck::from_ids(*game, tiles), static_cast<std::size_t>(next)};
 }
 
 int draw_from(PyState& self, PyDeck& deck) {
@@ -124,12 +163,12 @@ void bind_rules(py::module_& m) {
       .def_static(
           "standard", [] { return std::const_pointer_cast<TileSet>(TileSet::standard()); }, "The tiles of the box.")
       .def_static(
-          "load", [](const std::string& path) { return std::const_pointer_cast<TileSet>(load_tile_set(path)); },
+          "load", [](const TilesPath& path) { return std::const_pointer_cast<TileSet>(load_tile_set(path.value)); },
           py::arg("path"), "Read a tile set file; raises TileSetError naming the tile and what is wrong with it.")
       .def_static(
           "from_json",
-          [](const std::string& text, const std::string& name) {
-            return std::const_pointer_cast<TileSet>(TileSet::parse(text, name));
+          [](const Text<"text", TileSetError>& text, const Text<"name", TileSetError>& name) {
+            return std::const_pointer_cast<TileSet>(TileSet::parse(text.value, name));
           },
           py::arg("text"), py::arg("name") = "custom", "Read a tile set from JSON text.")
       .def("to_json", [](const TileSet& self) { return self.to_json().dump(); })
@@ -145,9 +184,9 @@ void bind_rules(py::module_& m) {
       .def(
           "__deepcopy__", [](const TileSet& self, const py::dict&) { return std::make_shared<TileSet>(self); },
           py::arg("memo"))
-      .def(py::pickle([](const TileSet& self) { return py::make_tuple(self.to_json().dump()); },
-                      [](const py::tuple& t) {
-                        return std::const_pointer_cast<TileSet>(TileSet::parse(t[0].cast<std::string>(), "custom"));
+      .def(py::pickle([](const TileSet& self) { return PickledText{{self.to_json().dump()}}; },
+                      [](const PickledText& pickled) {
+                        return std::const_pointer_cast<TileSet>(TileSet::parse(pickled.item.value, "custom"));
                       }))
       .def("__repr__", [](const TileSet& self) {
         return "<TileSet " + self.name + ": " + std::to_string(self.base.size()) + " base types>";
@@ -161,26 +200,15 @@ void bind_rules(py::module_& m) {
            "RulesError.")
       .def_static(
           "preset",
-          [](const std::string& name, const py::kwargs& options) { return make_rules(Rules::preset(name), options); },
+          [](const Text<"name", RulesError>& name, const py::kwargs& options) {
+            return make_rules(Rules::preset(name), options);
+          },
           py::arg("name"), "A named preset, with options changed by keyword.")
       .def_static(
-          "from_dict",
-          [](const py::dict& options) {
-            Rules rules;
-            for (const auto& [name, value] : options) {
-              if (!py::isinstance<py::str>(name))
-                throw RulesError("found the option " + found(name) + ", expected a name");
-              set_option(rules, py::cast<std::string>(name), value);
-            }
-            return PyRules{Game::create(rules)};
-          },
-          py::arg("options"), "Rules from a dict of option names and values.")
+          "from_dict", [](const py::dict& options) { return make_rules(Rules(), options); }, py::arg("options"),
+          "Rules from a dict of option names and values.")
       .def_static(
-          "from_json",
-          [](const std::string& text) {
-            return PyRules{Game::create(Rules::from_json(parse_json<RulesError>(text, "rules")))};
-          },
-          py::arg("text"))
+          "from_json", [](const Text<"text", RulesError>& text) { return rules_from_json(text); }, py::arg("text"))
       .def(
           "replace", [](const PyRules& self, const py::kwargs& options) { return make_rules(self.rules(), options); },
           "The same rules with options changed by keyword.")
@@ -211,11 +239,8 @@ void bind_rules(py::module_& m) {
              }
              return out + ")";
            })
-      .def(py::pickle([](const PyRules& self) { return py::make_tuple(self.rules().to_json().dump()); },
-                      [](const py::tuple& t) {
-                        return PyRules{
-                            Game::create(Rules::from_json(parse_json<RulesError>(t[0].cast<std::string>(), "rules")))};
-                      }));
+      .def(py::pickle([](const PyRules& self) { return PickledText{{self.rules().to_json().dump()}}; },
+                      [](const PickledText& pickled) { return rules_from_json(pickled.item); }));
   rules.def_property_readonly("players", [](const PyRules& self) { return self.rules().players; });
   rules.def_property_readonly("small_city", [](const PyRules& self) { return self.rules().small_city; });
   for (const char* name : {"farmers", "abbot", "farmer_recall"}) {
@@ -246,11 +271,14 @@ void bind_rules(py::module_& m) {
       },
       "Every preset: (name, meaning).");
 
-  py::class_<PyDeck>(m, "Deck", "The hidden order of the tiles of one game.")
-      .def(py::init([](const PyRules& rules, std::uint64_t seed) { return PyDeck{rules, Deck(*rules.game, seed)}; }),
+  py::class_<PyDeck> deck(m, "Deck", "The hidden order of the tiles of one game.");
+  bind_copies(deck);
+  deck.def(py::init([](const PyRules& rules, Whole<std::uint64_t, "seed"> seed) {
+             return PyDeck{rules, Deck(*rules.game, seed)};
+           }),
            py::arg("rules"), py::kw_only(), py::arg("seed"), "The rules' bag in an order given by the seed.")
-      .def(py::init([](const PyRules& rules, const std::vector<std::string>& tiles) {
-             return PyDeck{rules, Deck::from_ids(*rules.game, tiles)};
+      .def(py::init([](const PyRules& rules, const Many<Text<"tiles", DeckError>, "tiles", DeckError>& tiles) {
+             return PyDeck{rules, Deck::from_ids(*rules.game, tiles.texts())};
            }),
            py::arg("rules"), py::kw_only(), py::arg("tiles"),
            "Exactly these tiles in this order: a prepared order of the bag, or any other list (at most 83).")
@@ -259,9 +287,7 @@ void bind_rules(py::module_& m) {
       .def_property_readonly(
           "left", [](const PyDeck& self) { return self.deck.size() - self.next; }, "Tiles still to draw.")
       .def("__len__", [](const PyDeck& self) { return self.deck.size(); })
-      .def("__copy__", [](const PyDeck& self) { return self; })
-      .def(
-          "__deepcopy__", [](const PyDeck& self, const py::dict&) { return self; }, py::arg("memo"))
+      .def(py::pickle(&pickle_deck, &unpickle_deck))
       .def("__repr__", [](const PyDeck& self) {
         return "<Deck of " + std::to_string(self.deck.size()) + " tiles, " +
                std::to_string(self.deck.size() - self.next) + " left>";

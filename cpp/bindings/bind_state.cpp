@@ -6,6 +6,12 @@
 #include "carc/core/state_json.hpp"
 
 namespace carc::python {
+
+struct PyTile {
+  std::string id;
+  int x, y, rotation;
+};
+
 namespace {
 
 constexpr std::array<const char*, 3> kActionKinds = {"draw", "place", "figure"};
@@ -23,11 +29,6 @@ const char* figure_name(FigureKind kind) { return kind == FigureKind::kAbbot ? "
 py::typing::Dict<py::str, py::object> state_dict(const PyState& self) {
   return from_json_value(Json::parse(state_to_json(self.state)));
 }
-
-struct PyTile {
-  std::string id;
-  int x, y, rotation;
-};
 
 PyTile make_tile(const GameState& state, int i) {
   const LaidTile t = state.laid_tile(i);
@@ -47,12 +48,20 @@ std::shared_ptr<ActionList> legal_actions(const PyState& self) {
   return list;
 }
 
-unsigned feature_index(int f) {
-  if (f < 0 || f >= kMaxFeatures) {
-    throw IllegalAction("found feature " + std::to_string(f) + ", expected an index from 0 to " +
-                        std::to_string(kMaxFeatures - 1));
-  }
-  return static_cast<unsigned>(f);
+using PickledBits = Pickled<Whole<std::uint32_t, "pickle">>;
+using FeatureIndex = Whole<int, "feature", 0, kMaxFeatures - 1, IllegalAction>;
+using PlacedAt = Whole<int, "coordinate", -128, 127, IllegalAction>;
+using Turned = Whole<int, "rotation", 0, 3, IllegalAction>;
+
+PyState state_from_text(const std::string& text) {
+  const LoadedState loaded = state_from_json(text);
+  return {loaded.game, loaded.state};
+}
+
+py::list as_list(const ActionList& actions) {
+  py::list out;
+  for (const Action action : actions) out.append(action);
+  return out;
 }
 
 std::string action_repr(Action a) {
@@ -133,24 +142,20 @@ void bind_actions(py::module_& m) {
   py::class_<Action>(m, "Action", "One decision: a drawn tile, a placement, or what is done with a figure.")
       .def_static(
           "place",
-          [](int x, int y, int rotation) {
-            if (!cell_in_range(x, y) || rotation < 0 || rotation > 3) {
-              throw IllegalAction("found placement " + std::to_string(x) + "," + std::to_string(y) + " rotation " +
-                                  std::to_string(rotation) +
-                                  ", expected coordinates from -128 to 127 and a rotation from 0 to 3");
-            }
+          [](PlacedAt x, PlacedAt y, Turned rotation) {
             return Action::place(cell_key({static_cast<std::int16_t>(x), static_cast<std::int16_t>(y)}),
                                  static_cast<unsigned>(rotation));
           },
           py::arg("x"), py::arg("y"), py::arg("rotation"), "Lay the drawn tile; rotation in quarter turns clockwise.")
       .def_static("no_figure", &Action::no_figure, "Do nothing with a figure.")
       .def_static(
-          "meeple", [](int f) { return Action::meeple(feature_index(f)); }, py::arg("feature"),
+          "meeple", [](FeatureIndex f) { return Action::meeple(static_cast<unsigned>(f)); }, py::arg("feature"),
           "Set a meeple on the feature with this index in the tile's list.")
       .def_static(
-          "abbot", [](int f) { return Action::abbot(feature_index(f)); }, py::arg("feature"), "Set the abbot.")
+          "abbot", [](FeatureIndex f) { return Action::abbot(static_cast<unsigned>(f)); }, py::arg("feature"),
+          "Set the abbot.")
       .def_static(
-          "from_int", [](std::uint32_t bits) { return Action::from_bits(bits); }, py::arg("bits"))
+          "from_int", [](Whole<std::uint32_t, "bits"> bits) { return Action::from_bits(bits); }, py::arg("bits"))
       .def_property_readonly(
           "kind",
           [](Action a) {
@@ -172,8 +177,8 @@ void bind_actions(py::module_& m) {
       .def(
           "__eq__", [](Action, const py::object&) { return false; }, py::is_operator())
       .def("__repr__", &action_repr)
-      .def(py::pickle([](Action a) { return py::make_tuple(a.bits()); },
-                      [](const py::tuple& t) { return Action::from_bits(t[0].cast<std::uint32_t>()); }));
+      .def(py::pickle([](Action a) { return PickledBits{{a.bits()}}; },
+                      [](const PickledBits& pickled) { return Action::from_bits(pickled.item); }));
 
   py::class_<ActionList, std::shared_ptr<ActionList>>(m, "ActionList",
                                                       "Legal actions in their fixed order: a sequence.")
@@ -189,11 +194,12 @@ void bind_actions(py::module_& m) {
           },
           py::arg("index"))
       .def(
-          "__iter__",
-          [](const ActionList& self) {
-            return py::make_iterator<py::return_value_policy::copy>(self.begin(), self.end());
+          "__getitem__",
+          [](const ActionList& self, const py::slice& slice) -> py::typing::List<Action> {
+            return as_list(self)[slice];
           },
-          py::keep_alive<0, 1>())
+          py::arg("index"), "The actions of a slice, as a list.")
+      .def("__iter__", [](const ActionList& self) -> py::typing::Iterator<Action> { return py::iter(as_list(self)); })
       .def("__contains__",
            [](const ActionList& self, Action a) { return std::find(self.begin(), self.end(), a) != self.end(); })
       .def("__contains__", [](const ActionList&, const py::object&) { return false; })
@@ -297,7 +303,7 @@ void bind_state(py::module_& m) {
           "Laid tiles in the order of play, the start tile first.")
       .def(
           "tile_at",
-          [](const PyState& self, int x, int y) -> std::optional<PyTile> {
+          [](const PyState& self, Whole<int, "x"> x, Whole<int, "y"> y) -> std::optional<PyTile> {
             if (!cell_in_range(x, y)) return std::nullopt;
             const int i = self.state.tile_at({static_cast<std::int16_t>(x), static_cast<std::int16_t>(y)});
             return i < 0 ? std::nullopt : std::optional(make_tile(self.state, i));
@@ -325,7 +331,7 @@ void bind_state(py::module_& m) {
           "All features of the board, found afresh from the tiles.")
       .def(
           "placements",
-          [](const PyState& self, const std::string& tile) {
+          [](const PyState& self, const Text<"tile">& tile) {
             py::typing::List<Action> out;
             self.state.placements(named_type(self, tile)).for_each([&](Action a) { out.append(a); });
             return out;
@@ -351,7 +357,9 @@ void bind_state(py::module_& m) {
           py::arg("action"))
       .def(
           "string_to_action",
-          [](const PyState& self, const std::string& text) { return string_to_action(self.state, text); },
+          [](const PyState& self, const Text<"text", NotationError>& text) {
+            return string_to_action(self.state, text.value);
+          },
           py::arg("text"), "Read an action; raises NotationError or IllegalAction.")
       .def(
           "clone", [](const PyState& self) { return self; }, "An independent copy.")
@@ -363,15 +371,8 @@ void bind_state(py::module_& m) {
       .def("to_json", [](const PyState& self) { return state_to_json(self.state); })
       .def("to_dict", &state_dict, "The position as plain values (the JSON form).")
       .def_static(
-          "from_json",
-          [](const std::string& text) {
-            LoadedState loaded = state_from_json(text);
-            return PyState{loaded.game, loaded.state};
-          },
-          py::arg("text"), "Read what to_json wrote; raises RecordError for damage.")
-      .def("__copy__", [](const PyState& self) { return self; })
-      .def(
-          "__deepcopy__", [](const PyState& self, const py::dict&) { return self; }, py::arg("memo"))
+          "from_json", [](const Text<"text", RecordError>& text) { return state_from_text(text); }, py::arg("text"),
+          "Read what to_json wrote; raises RecordError for damage.")
       .def(
           "__eq__", [](const PyState& a, const PyState& b) { return a.state == b.state; }, py::is_operator())
       .def(
@@ -383,11 +384,9 @@ void bind_state(py::module_& m) {
                     std::to_string(self.state.tiles_left()) + " left, phase " +
                     kPhaseNames[static_cast<std::size_t>(self.state.phase())] + ">";
            })
-      .def(py::pickle([](const PyState& self) { return py::make_tuple(state_to_json(self.state)); },
-                      [](const py::tuple& t) {
-                        LoadedState loaded = state_from_json(t[0].cast<std::string>());
-                        return PyState{loaded.game, loaded.state};
-                      }));
+      .def(py::pickle([](const PyState& self) { return PickledText{{state_to_json(self.state)}}; },
+                      [](const PickledText& pickled) { return state_from_text(pickled.item); }));
+  bind_copies(state);
   state.attr("__hash__") = py::none();
 }
 

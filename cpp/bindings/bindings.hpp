@@ -4,16 +4,11 @@
 #include <memory>
 #include <string>
 
-#include <pybind11/pybind11.h>
-#include <pybind11/stl.h>
-#include <pybind11/typing.h>
-
+#include "arguments.hpp"
 #include "carc/core/json.hpp"
 #include "carc/core/state.hpp"
 
 namespace carc::python {
-
-namespace py = pybind11;
 
 // Rules as Python sees them: validated, compiled once, immutable.
 struct PyRules {
@@ -31,6 +26,8 @@ using ActionLike = py::typing::Union<Action, py::str>;
 using IntList = py::typing::List<int>;
 using PointsDict = py::typing::Dict<py::str, IntList>;
 
+using PickledText = Pickled<Text<"pickle">>;
+
 // Python values as JSON and back; throws carc::Error for values that JSON cannot hold.
 Json to_json_value(const py::handle& value);
 py::object from_json_value(const Json& value);
@@ -39,9 +36,6 @@ PointsDict points_dict(const Points& points, int players);
 
 // An action from an Action or its text; throws IllegalAction for anything else.
 Action to_action(const GameState& state, const py::object& action);
-
-// The name of what was found, for messages: "42 (int)".
-std::string found(const py::handle& value);
 
 void bind_errors(py::module_& m);
 void bind_actions(py::module_& m);

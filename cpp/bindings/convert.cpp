@@ -1,3 +1,4 @@
+// How Python values are read and shown, and how errors turn over.
 #include <cmath>
 
 #include "bindings.hpp"
@@ -9,51 +10,130 @@ namespace {
 
 constexpr int kDeepest = 32;
 
+// Drops the exception that is set, unless it is one that ends the program, such as KeyboardInterrupt.
+void drop_exception() {
+  if (!PyErr_ExceptionMatches(PyExc_Exception)) throw py::error_already_set();
+  PyErr_Clear();
+}
+
+std::optional<py::object> checked(PyObject* made) {
+  if (made) return py::reinterpret_steal<py::object>(made);
+  drop_exception();
+  return std::nullopt;
+}
+
+std::string type_name(const PyTypeObject* type) {
+  const std::string full_name = type->tp_name;
+  return full_name.substr(full_name.find_last_of('.') + 1);
+}
+
+std::string bytes_of(const py::object& bytes) {
+  return {PyBytes_AS_STRING(bytes.ptr()), static_cast<std::size_t>(PyBytes_GET_SIZE(bytes.ptr()))};
+}
+
 Json convert(const py::handle& value, int depth) {
+  constexpr const char* kExpected = ", expected a value that JSON can hold";
   if (depth > kDeepest) throw Error("found a value nested deeper than " + std::to_string(kDeepest) + " levels");
   if (value.is_none()) return nullptr;
-  if (py::isinstance<py::bool_>(value)) return value.cast<bool>();
-  if (py::isinstance<py::int_>(value)) {
-    int overflow = 0;
-    const long long number = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
-    if (overflow == 0) return number;
-    const unsigned long long large = PyLong_AsUnsignedLongLong(value.ptr());
-    if (!PyErr_Occurred()) return large;
-    PyErr_Clear();
-    throw Error("found an integer outside 64 bits");
+  if (const auto flag = as_flag(value)) return *flag;
+  if (PyIndex_Check(value.ptr())) {
+    constexpr auto kLow = std::numeric_limits<std::int64_t>::min();
+    const auto bits = as_whole(value, kLow, std::numeric_limits<std::uint64_t>::max());
+    if (!bits) throw Error("found " + found(value) + ", expected an integer of 64 bits");
+    if (as_whole(value, kLow, std::numeric_limits<std::int64_t>::max())) return static_cast<std::int64_t>(*bits);
+    return *bits;
   }
-  if (py::isinstance<py::float_>(value)) return value.cast<double>();
-  if (py::isinstance<py::str>(value)) {
-    Py_ssize_t length = 0;
-    const char* text = PyUnicode_AsUTF8AndSize(value.ptr(), &length);
-    if (text == nullptr) {
-      PyErr_Clear();
-      throw Error("found a text that is not valid Unicode");
-    }
-    return std::string(text, static_cast<std::size_t>(length));
+  if (PyFloat_Check(value.ptr())) {
+    const double number = PyFloat_AS_DOUBLE(value.ptr());
+    if (!std::isfinite(number)) throw Error("found " + found(value) + kExpected);
+    return number;
   }
-  if (py::isinstance<py::dict>(value)) {
+  if (PyUnicode_Check(value.ptr())) {
+    const auto text = as_text(value);
+    if (!text) throw Error("found " + found(value) + ", expected a text in valid Unicode");
+    return *text;
+  }
+  if (PyDict_Check(value.ptr())) {
     Json out = Json::object();
     for (const auto& [k, v] : py::reinterpret_borrow<py::dict>(value)) {
-      if (!py::isinstance<py::str>(k)) throw Error("found the key " + found(k) + ", expected a text");
-      out[convert(k, depth + 1).get<std::string>()] = convert(v, depth + 1);
+      const auto key = as_text(k);
+      if (!key) throw Error("found the key " + found(k) + ", expected a text in valid Unicode");
+      out[*key] = convert(v, depth + 1);
     }
     return out;
   }
-  if (py::isinstance<py::list>(value) || py::isinstance<py::tuple>(value)) {
+  if (PyList_Check(value.ptr()) || PyTuple_Check(value.ptr())) {
     Json out = Json::array();
     for (const auto& item : value) out.push_back(convert(item, depth + 1));
     return out;
   }
-  throw Error("found " + found(value) + ", expected a value that JSON can hold");
+  throw Error("found " + found(value) + kExpected);
 }
 
 }  // namespace
 
+void require_value(const py::handle& object, const py::detail::type_info* type) {
+  if (!object || !type || !PyType_IsSubtype(Py_TYPE(object.ptr()), type->type)) return;
+  auto* instance = reinterpret_cast<py::detail::instance*>(object.ptr());
+  bool holds = true;
+  if (instance->simple_layout) {
+    holds = instance->simple_value_holder[0] != nullptr;
+  } else {
+    for (const auto& part : py::detail::values_and_holders(instance)) holds &= static_cast<bool>(part);
+  }
+  if (!holds) {
+    throw Error("found a " + type_name(type->type) +
+                " that was never initialised, expected one whose __init__ has run");
+  }
+}
+
 std::string found(const py::handle& value) {
-  std::string text = py::cast<std::string>(py::repr(value));
-  if (text.size() > 60) text = text.substr(0, 60) + "...";
-  return text + " (" + py::cast<std::string>(py::type::handle_of(value).attr("__name__")) + ")";
+  constexpr std::size_t kLongest = 60;
+  const std::string type = type_name(Py_TYPE(value.ptr()));
+  const auto shown = checked(PyObject_Repr(value.ptr()));
+  const auto bytes =
+      shown ? checked(PyUnicode_AsEncodedString(shown->ptr(), "utf-8", "backslashreplace")) : std::nullopt;
+  if (!bytes) return "a value without repr (" + type + ")";
+  const std::string text = bytes_of(*bytes);
+  return (text.size() > kLongest ? text.substr(0, kLongest) + "..." : text) + " (" + type + ")";
+}
+
+std::optional<std::string> as_text(const py::handle& value) {
+  if (!PyUnicode_Check(value.ptr())) return std::nullopt;
+  Py_ssize_t length = 0;
+  const char* text = PyUnicode_AsUTF8AndSize(value.ptr(), &length);
+  if (text) return std::string(text, static_cast<std::size_t>(length));
+  drop_exception();
+  return std::nullopt;
+}
+
+std::optional<std::string> as_path(const py::handle& value) {
+  PyObject* bytes = nullptr;
+  if (PyUnicode_FSConverter(value.ptr(), &bytes)) return bytes_of(py::reinterpret_steal<py::object>(bytes));
+  drop_exception();
+  return std::nullopt;
+}
+
+std::optional<bool> as_flag(const py::handle& value) {
+  const std::string type = Py_TYPE(value.ptr())->tp_name;
+  if (PyBool_Check(value.ptr())) return value.ptr() == Py_True;
+  if (type == "numpy.bool" || type == "numpy.bool_") return PyObject_IsTrue(value.ptr()) == 1;
+  return std::nullopt;
+}
+
+std::optional<std::uint64_t> as_whole(const py::handle& value, std::int64_t low, std::uint64_t high) {
+  if (PyBool_Check(value.ptr()) || !PyIndex_Check(value.ptr())) return std::nullopt;
+  const auto number = checked(PyNumber_Index(value.ptr()));
+  if (!number) return std::nullopt;
+  int overflow = 0;
+  const long long small = PyLong_AsLongLongAndOverflow(number->ptr(), &overflow);
+  const auto bits = static_cast<std::uint64_t>(small);
+  if (overflow == 0) return small < low || (small >= 0 && bits > high) ? std::nullopt : std::optional(bits);
+  if (overflow < 0) return std::nullopt;
+  const unsigned long long large = PyLong_AsUnsignedLongLong(number->ptr());
+  if (!PyErr_Occurred()) return large > high ? std::nullopt : std::optional<std::uint64_t>(large);
+  drop_exception();
+  return std::nullopt;
 }
 
 Json to_json_value(const py::handle& value) { return convert(value, 0); }
@@ -97,7 +177,9 @@ PointsDict points_dict(const Points& points, int players) {
 
 Action to_action(const GameState& state, const py::object& action) {
   if (py::isinstance<Action>(action)) return action.cast<Action>();
-  if (py::isinstance<py::str>(action)) return string_to_action(state, to_json_value(action).get<std::string>());
+  if (const auto text = as_text(action)) return string_to_action(state, *text);
+  if (py::isinstance<py::str>(action))
+    throw NotationError("found " + found(action) + ", expected the text of an action");
   throw IllegalAction("found " + found(action) + ", expected an Action or its text");
 }
 

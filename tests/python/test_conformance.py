@@ -193,6 +193,8 @@ def test_action_list_is_a_sequence() -> None:
         for index in (len(items), -len(items) - 1, 2**40):
             with pytest.raises(IndexError, match="found index"):
                 actions[index]
+        for part in (slice(None), slice(1, 3), slice(None, None, -1), slice(-2, None), slice(9, 1)):
+            assert actions[part] == items[part]
         if items:
             assert random.Random(1).choice(actions) in items
 
@@ -313,11 +315,29 @@ def test_values_of_a_state_fit_together() -> None:
 def test_copies_of_a_deck_are_independent() -> None:
     deck = carc.Deck(carc.Rules(), seed=1)
     deck.draw()
-    for way in (copy.copy, copy.deepcopy):
+    for way in COPIES:
         other = way(deck)
         assert (other.tiles, other.left) == (deck.tiles, 70)
         other.draw()
         assert (other.left, deck.left) == (69, 70)
+
+
+@pytest.mark.parametrize("rules", [*ALL_RULES, carc.Rules(tiles=custom_tiles())], ids=repr)
+def test_decks_survive_every_way(rules: carc.Rules) -> None:
+    for deck in (carc.Deck(rules, seed=3), carc.Deck(rules, tiles=[])):
+        for other in (way(deck) for way in COPIES):
+            assert (other.tiles, other.left) == (deck.tiles, deck.left)
+            assert carc.GameState(rules, other) == carc.GameState(rules, deck)
+
+
+def test_copies_of_a_generator_are_independent() -> None:
+    rng = carc.Rng(1)
+    rng.next()
+    for way in COPIES:
+        before, other = copy.copy(rng), way(rng)
+        numbers = [other.next() for _ in range(5)]
+        assert numbers == [before.next() for _ in range(5)]
+    assert numbers == [rng.next() for _ in range(5)]
 
 
 def test_deck_of_a_seed_holds_the_bag_of_its_rules() -> None:
