@@ -3,7 +3,6 @@
 #include <bit>
 #include <mutex>
 
-#include <pybind11/functional.h>
 #include <pybind11/numpy.h>
 
 #include "bindings.hpp"
@@ -115,46 +114,56 @@ AgentFactory make_factory(const py::object& agent, const std::string& name, cons
   };
 }
 
-std::size_t play(const PyRules& rules, const Agents& agents, const Many<GameSpec, "games">& games, Threads threads,
-                 Flag<"records"> records,
-                 const std::optional<std::function<py::object(std::size_t, const GameResult&)>>& on_result) {
+using OnResult = py::typing::Optional<py::typing::Callable<py::object(std::size_t, GameResult)>>;
+
+std::size_t play(const PyRules& rules, const Agents& agents, const std::vector<GameSpec>& games,
+                 const PlayOptions& options) {
   std::vector<AgentFactory> factories;
   std::vector<std::string> names;
   for (const auto& agent : agents.items) {
     names.push_back(agent_name(agent));
     factories.push_back(make_factory(agent, names.back(), rules.game));
   }
-  PlayOptions options;
-  options.threads = threads;
-  options.records = records.value;
-  if (on_result) {
-    options.on_result = [&](std::size_t i, const GameResult& result) {
-      const py::gil_scoped_acquire lock;
-      const py::object answer = (*on_result)(i, result);
-      if (!answer.is_none() && !py::isinstance<py::bool_>(answer)) {
-        throw Error("on_result: found the answer " + found(answer) + ", expected True, False or None");
-      }
-      return answer.is_none() || answer.cast<bool>();
-    };
-  }
-  options.interrupted = [] {
+  PlayOptions all = options;
+  all.interrupted = [] {
     const py::gil_scoped_acquire lock;
     if (PyErr_CheckSignals() != 0) throw py::error_already_set();
     return false;
   };
   const py::gil_scoped_release release;
-  return play_games(rules.game, games.items, factories, names, options);
+  return play_games(rules.game, games, factories, names, all);
+}
+
+std::size_t play_many(const PyRules& rules, const Agents& agents, const Many<GameSpec, "games">& games, Threads threads,
+                      Flag<"records"> records, const OnResult& on_result) {
+  PlayOptions options;
+  options.threads = threads;
+  options.records = records.value;
+  if (!on_result.is_none()) {
+    if (!PyCallable_Check(on_result.ptr())) refuse<Error>("on_result", on_result, "a function or None");
+    options.on_result = [&](std::size_t i, const GameResult& result) {
+      const py::gil_scoped_acquire lock;
+      const py::object answer = on_result(i, result);
+      const auto go_on = as_flag(answer);
+      if (!go_on && !answer.is_none())
+        throw Error("on_result: found the answer " + found(answer) + ", expected True, False or None");
+      return go_on.value_or(true);
+    };
+  }
+  return play(rules, agents, games.items, options);
 }
 
 GameResult play_one(const PyRules& rules, const Agents& agents, Seed seed) {
   GameSpec game{seed, {}};
   for (std::size_t i = 0; i < agents.items.size(); ++i) game.seats.push_back(static_cast<int>(i));
-  std::optional<GameResult> out;
-  play(rules, agents, {{game}}, {1}, {true}, [&](std::size_t, const GameResult& result) -> py::object {
+  GameResult out;
+  PlayOptions options;
+  options.on_result = [&](std::size_t, const GameResult& result) {
     out = result;
-    return py::none();
-  });
-  return *out;
+    return true;
+  };
+  play(rules, agents, {game}, options);
+  return out;
 }
 
 Action ask(NamedAgent& agent, const PyState& state, Rng& rng) {
@@ -349,7 +358,7 @@ void bind_play(py::module_& m) {
   bind_results(m);
   m.def("play_game", &play_one, py::arg("rules"), py::arg("agents"), py::arg("seed") = 0,
         "Play one game between the agents (names or Agent objects), one a seat.");
-  m.def("play_games", &play, py::arg("rules"), py::arg("agents"), py::arg("games"), py::kw_only(),
+  m.def("play_games", &play_many, py::arg("rules"), py::arg("agents"), py::arg("games"), py::kw_only(),
         py::arg("threads") = 1, py::arg("records") = true, py::arg("on_result") = std::nullopt,
         "Play many games on threads. `games` lists (seed of the deck, agent index by seat); on_result(index, result) "
         "is called for each as it ends and "

@@ -77,7 +77,9 @@ void set_option(Rules& rules, const py::handle& name, const py::handle& value) {
 }
 
 PyRules make_rules(Rules rules, const py::dict& options) {
-  for (const auto& [name, value] : options) set_option(rules, name, value);
+  const auto copy =
+      py::reinterpret_steal<py::dict>(PyDict_Copy(options.ptr()));  // reading a value may change `options`
+  for (const auto& [name, value] : copy) set_option(rules, name, value);
   return {Game::create(rules)};
 }
 

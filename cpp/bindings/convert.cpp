@@ -55,7 +55,9 @@ Json convert(const py::handle& value, int depth) {
   }
   if (PyDict_Check(value.ptr())) {
     Json out = Json::object();
-    for (const auto& [k, v] : py::reinterpret_borrow<py::dict>(value)) {
+    // A copy, as reading a value may run code of Python that changes the dict.
+    const auto items = py::reinterpret_steal<py::dict>(PyDict_Copy(value.ptr()));
+    for (const auto& [k, v] : items) {
       const auto key = as_text(k);
       if (!key) throw Error("found the key " + found(k) + ", expected a text in valid Unicode");
       out[*key] = convert(v, depth + 1);
@@ -82,8 +84,7 @@ void require_value(const py::handle& object, const py::detail::type_info* type) 
     for (const auto& part : py::detail::values_and_holders(instance)) holds &= static_cast<bool>(part);
   }
   if (!holds) {
-    throw Error("found a " + type_name(type->type) +
-                " that was never initialised, expected one whose __init__ has run");
+    throw Error("found an uninitialised " + type_name(type->type) + ", expected one whose __init__ has run");
   }
 }
 

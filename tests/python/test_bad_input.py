@@ -257,6 +257,10 @@ def test_illegal_action_says_what_is_legal() -> None:
         (lambda: carc.play_games(RULES, ["random"], [(1, [0, 2**40])]), "seats: found 10995"),
         (lambda: carc.play_games(RULES, [], [], threads=0), "threads: found 0 .*from 1 to 1024"),
         (lambda: carc.play_games(RULES, [], [], records=3), "records: found 3 .*True or False"),
+        (
+            lambda: carc.play_games(RULES, [], [], on_result=3),
+            "on_result: found 3 .int., expected a",
+        ),
         (lambda: carc.random_games(-1), "n: found -1 .*from 0 to 100000000"),
         (lambda: carc.random_games(10**12), "n: found 1000000000000 .*from 0 to 100000000"),
         (lambda: carc.random_games(2**63), "n: found 9223372036854775808 .*from 0 to 100000000"),
@@ -315,6 +319,24 @@ def test_interruption_while_a_value_is_shown_is_no_bad_input() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         carc.Rules(players=Interrupted())
+
+
+def test_value_that_changes_its_dict_while_it_is_read_harms_nothing() -> None:
+    class Clearing:
+        def __init__(self, items: dict[str, Any]) -> None:
+            self.items = items
+
+        def __index__(self) -> int:
+            self.items.clear()
+            return 3
+
+    options: dict[str, Any] = {}
+    options.update(players=Clearing(options), abbot=True)
+    assert carc.Rules.from_dict(options) == carc.Rules(players=3, abbot=True)
+    tiles: dict[str, Any] = {}
+    tiles.update(name=Clearing(tiles), base=[[] for _ in range(1000)])
+    with pytest.raises(carc.TileSetError):
+        carc.Rules(tiles=tiles)
 
 
 def test_whole_numbers_of_numpy_are_numbers() -> None:
@@ -513,7 +535,7 @@ def test_object_that_was_never_initialised_is_refused_everywhere(cls: type) -> N
     for name in dir(cls):
         member = getattr(cls, name)
         if isinstance(member, property):
-            with pytest.raises(carc.Error, match=f"found a {cls.__name__} that was never init"):
+            with pytest.raises(carc.Error, match=f"found an uninitialised {cls.__name__},"):
                 getattr(cls.__new__(cls), name)
         elif callable(member) and name != "__class__":
             for count in range(3):
@@ -574,7 +596,7 @@ def test_wrong_pickle_is_refused(value: Any) -> None:
         empty = type(value).__new__(type(value))
         with pytest.raises(carc.Error):
             empty.__setstate__(pickled)
-        with pytest.raises(carc.Error, match="never initialised"):
+        with pytest.raises(carc.Error, match="found an uninitialised"):
             empty.__getstate__()
 
 
