@@ -91,7 +91,7 @@ def test_number_of_games() -> None:
         ("rules = { abot = true }", "rules: unknown rules option 'abot', did you mean 'abbot'?"),
         ("rules = { small_city = 3 }", "rules: small_city: found 3, expected one of 4, 2"),
         ("rules = { preset = 1 }", "rules: preset: found 1, expected a name"),
-        ("rules = { abbot = 1979-05-27 }", "rules: found"),
+        ("rules = { abbot = 1979-05-27 }", "rules: abbot: found"),
         ("rules = { tiles = 'none.json' }", "none.json: No such file or directory"),
         ("rules = { tiles = 'config.toml' }", "rules: tiles: "),
         ("players = 2\nrules = { players = 3 }", "rules: found players 3, expected 2 as in"),
