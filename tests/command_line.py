@@ -1,6 +1,7 @@
 """Running ``carc`` as a user does, for the tests of the command line."""
 
 import json
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -31,7 +32,10 @@ def carc_json(*words: object, cwd: Path | None = None) -> Any:
 
 
 def start(*words: object, cwd: Path | None = None) -> subprocess.Popen[str]:
-    """Start the command in a process group of its own."""
+    """Start the command in a process group of its own, which Ctrl-C stops.
+
+    A job of a shell without job control would hand down that Ctrl-C is ignored.
+    """
     command = [*CARC, *map(str, words)]
     pipe = subprocess.PIPE
     return subprocess.Popen(
@@ -42,6 +46,7 @@ def start(*words: object, cwd: Path | None = None) -> subprocess.Popen[str]:
         encoding="utf-8",
         cwd=cwd,
         start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
 
 
