@@ -199,6 +199,12 @@ Points GameState::projected() const {
   return points;
 }
 
+Points GameState::projected_fields() const {
+  Points points;
+  if (phase_ != Phase::kOver) add_field_points(points);
+  return points;
+}
+
 void GameState::add_field_points(Points& points) const {
   constexpr int kPerCity = 3, kPerCity2000 = 4;
   const FieldScoring scoring = rules().field_scoring;
@@ -390,11 +396,6 @@ void GameState::apply_checked(Action action) {
 Player GameState::current_player() const {
   if (phase_ == Phase::kOver) return kTerminalPlayer;
   return phase_ == Phase::kDraw ? kChancePlayer : static_cast<Player>(player_);
-}
-
-Figure GameState::figure(int i) const {
-  return i < figures_ ? figure_table_[static_cast<std::size_t>(i)]
-                      : figure_table_[static_cast<std::size_t>(kMaxFigures - 1 - (i - figures_))];
 }
 
 std::array<double, kMaxPlayers> GameState::returns() const {

@@ -73,6 +73,7 @@ GameState::GameState(const Game& game, Start start, const std::array<std::uint8_
   cell_codes_.fill(0);
   cell_keys_.fill(0xFFFF);
   free_slots_ = {~std::uint64_t{1}, ~std::uint64_t{0}, (std::uint64_t{1} << (kSlots - 128)) - 1};
+  border_lines_.fill(kNone);
   current_lines_.fill(kNone);
   current_fields_.fill(kNone);
   lay_first(start);
@@ -346,6 +347,7 @@ void GameState::open_cells_round(const TileFace& face, CellKey key, Ring& ring, 
   find_new_cells(ring, key, open_sides);
   const std::uint8_t freed = cell_slots_[ring.laid];
   free_slots_[freed / 64] |= std::uint64_t{1} << freed % 64;
+  std::memset(border_lines(freed), kNone, 4);
   splice(cell_codes_.data(), ring);
   splice(cell_keys_.data(), ring);
   splice(cell_slots_.data(), ring);
@@ -371,6 +373,28 @@ void GameState::open_cells_round(const TileFace& face, CellKey key, Ring& ring, 
     border_fields(slot)[facing_half(s)] = current_fields_[face.field_of_half[2 * s]];
     border_fields(slot)[facing_half(s) - 1] = current_fields_[face.field_of_half[2 * s + 1]];
   }
+}
+
+int GameState::open_cells_of(std::uint8_t line) const {
+  const int edges = line_table_[line].open;
+  if (edges <= 1) return edges;
+  int n = 0;
+#if defined(__AVX2__)
+  const __m256i wanted = _mm256_set1_epi8(static_cast<char>(line));
+  for (std::size_t slot = 0; slot < slots_used_; slot += 8) {
+    const __m256i sides = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(border_lines(slot)));
+    auto hits = static_cast<unsigned>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(sides, wanted)));
+    hits |= hits >> 1;  // any of the four sides
+    hits |= hits >> 2;
+    n += std::popcount(hits & 0x11111111U);
+  }
+#else
+  for (std::size_t slot = 0; slot < slots_used_; ++slot) {
+    const std::uint8_t* sides = border_lines(slot);
+    n += sides[0] == line || sides[1] == line || sides[2] == line || sides[3] == line;
+  }
+#endif
+  return n;
 }
 
 void GameState::update_monks(CellKey key) {

@@ -106,7 +106,10 @@ class GameState {
   int discarded_tiles() const { return discarded_; }
   TypeId discarded_tile(int i) const { return types_[static_cast<std::size_t>(kMaxTiles - 1 - i)]; }
   int figures_on_board() const { return figures_ + monks_; }
-  Figure figure(int i) const;
+  // Those on roads, cities and fields come first, then monasteries and gardens.
+  Figure figure(int i) const {
+    return figure_table_[static_cast<std::size_t>(i < figures_ ? i : kMaxFigures - 1 - (i - figures_))];
+  }
 
   // Open cells, sorted by y, then x.
   int open_cells() const { return cells_; }
@@ -122,8 +125,15 @@ class GameState {
   template <class Visit>
   void for_each_city(std::uint8_t field, Visit visit) const;
 
+  // Ids of the lines and fields of the tile laid last, by local number (TileData::lines, TileData::fields).
+  std::uint8_t line_laid(std::size_t local) const { return current_lines_[local]; }
+  std::uint8_t field_laid(std::size_t local) const { return current_fields_[local]; }
+  // Number of distinct open cells at which a road or city ends.
+  int open_cells_of(std::uint8_t line) const;
+
   // What would be paid if the game ended now. Features that the tile just laid completed count as completed.
   Points projected() const;
+  Points projected_fields() const;  // the part of it that farmers get
 
   // --- Acting -----------------------------------------------------------------------------------------------------
   // Phase Draw: one action for each type that can come; Place: by y, x, rotation, rotations that give the same tile
@@ -264,7 +274,7 @@ class GameState {
   std::array<std::uint8_t, kNoLine + 1> current_lines_;
   std::array<std::uint8_t, kNoField + 1> current_fields_;
   // Four lines and eight fields a slot.
-  std::array<std::uint8_t, 4 * kSlots> border_lines_;
+  std::array<std::uint8_t, 4 * kSlots + 16> border_lines_;  // read in whole vectors; kNone in slots that are free
   std::array<std::uint8_t, 8 * kSlots> border_fields_;
 
   std::array<Line, kNone + 1> line_table_;
