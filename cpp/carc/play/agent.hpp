@@ -3,11 +3,14 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "carc/core/options.hpp"
 #include "carc/core/rng.hpp"
 #include "carc/core/state.hpp"
+#include "carc/search/search_result.hpp"
 
 namespace carc {
 
@@ -18,20 +21,27 @@ class Agent {
   // A legal action for the player whose decision it is; phase Place or Figure. All randomness comes from `rng`: the
   // same state and the same numbers give the same action.
   virtual Action choose(const GameState& state, Rng& rng) = 0;
+
+  // What the agent thinks of every action, where it searches; `choose` plays the best of it.
+  virtual std::optional<SearchResult> analyse(const GameState&, Rng&) { return std::nullopt; }
+  // Simulations (or positions) searched so far.
+  virtual std::int64_t simulations() const { return 0; }
 };
 
 using AgentFactory = std::function<std::unique_ptr<Agent>()>;
 
-struct AgentEntry {
+// A way of playing with its parameters.
+struct AgentKind {
   std::string name;
   std::string summary;  // one line: how it decides
-  AgentFactory make;
+  std::vector<OptionInfo> options;
+  std::function<AgentFactory(const Json& options)> configure;  // throws OptionError
 };
 
-// Every agent that can be named, weakest first. To add one, add a line to its definition in agents.cpp.
-const std::vector<AgentEntry>& agent_table();
+// To add a kind, add a line to its definition in agents.cpp.
+const std::vector<AgentKind>& agent_kinds();
 
-// Throws Error with the nearest name.
-const AgentEntry& find_agent(const std::string& name);
+// `options`: an object of option names and values. Throws OptionError with the nearest kind or option.
+AgentFactory configure_agent(const std::string& kind, const Json& options);
 
 }  // namespace carc

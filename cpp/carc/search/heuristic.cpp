@@ -166,21 +166,23 @@ class Judge {
     }
     // Which players wait for each unfinished city.
     std::array<std::uint8_t, 256> waiting;
-    std::bitset<256> open_cities;
+    std::array<std::uint8_t, kMaxLines> cities;
+    std::size_t n = 0;
     for (int i = 0; i < state.figures_on_board(); ++i) {
       const Figure f = state.figure(i);
       if (f.kind != FeatureKind::kField) continue;
       state.for_each_city(f.label, [&](std::uint8_t city) {
-        t.farmed.set(city);
-        if (state.line(city).open == 0) return;
-        waiting[city] = static_cast<std::uint8_t>((open_cities[city] ? waiting[city] : 0) | 1u << f.player);
-        open_cities.set(city);
+        if (!t.farmed[city]) {
+          t.farmed.set(city);
+          waiting[city] = 0;
+          if (state.line(city).open) cities[n++] = city;
+        }
+        waiting[city] = static_cast<std::uint8_t>(waiting[city] | 1u << f.player);
       });
     }
-    for (std::size_t city = 0; city < open_cities.size() && open_cities.any(); ++city) {
-      if (!open_cities[city]) continue;
-      const float hope = closing(state, static_cast<std::uint8_t>(city)) * weights_.hope_field;
-      for (std::size_t p = 0; p < players_; ++p) t.field_hope[p] += waiting[city] >> p & 1 ? hope : 0;
+    for (std::size_t c = 0; c < n; ++c) {
+      const float hope = closing(state, cities[c]) * weights_.hope_field;
+      for (std::size_t p = 0; p < players_; ++p) t.field_hope[p] += waiting[cities[c]] >> p & 1 ? hope : 0;
     }
   }
 
