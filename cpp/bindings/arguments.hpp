@@ -28,6 +28,9 @@ struct Figure;
 struct Findings;
 struct GameResult;
 struct RandomGames;
+struct ActionReport;
+struct SearchResult;
+struct Solution;
 struct TileSet;
 }  // namespace carc
 
@@ -48,7 +51,7 @@ inline constexpr bool kIsAnyOf = (std::is_same_v<T, Classes> || ...);
 template <class T>
 inline constexpr bool kIsBound =
     kIsAnyOf<T, Action, ActionList, Feature, Figure, Findings, GameRecord, GameResult, NamedAgent, PyAgent, PyDeck,
-             PyRules, PyState, PyTile, RandomGames, Rng, TileSet>;
+             PyRules, PyState, PyTile, RandomGames, Rng, TileSet, ActionReport, SearchResult, Solution>;
 
 // Throws Error if `object` is of the bound class but holds no value.
 void require_value(const py::handle& object, const py::detail::type_info* type);

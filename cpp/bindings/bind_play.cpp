@@ -22,8 +22,15 @@ struct PyAgent {
 
 // A C++ agent that Python may ask, one question at a time.
 struct NamedAgent : PyAgent {
-  explicit NamedAgent(const std::string& agent_name) : name(agent_name), agent(find_agent(agent_name).make()) {}
-  std::string name;
+  NamedAgent(std::string agent_name, std::string agent_kind, Json agent_options)
+      : name(std::move(agent_name)),
+        kind(std::move(agent_kind)),
+        options(std::move(agent_options)),
+        make(configure_agent(kind, options)),
+        agent(make()) {}
+  std::string name, kind;
+  Json options;
+  AgentFactory make;
   std::unique_ptr<Agent> agent;
   std::mutex asked;
 };
@@ -93,7 +100,7 @@ class AgentInPython : public Agent {
 };
 
 std::string agent_name(const py::object& agent) {
-  if (const auto name = as_text(agent)) return find_agent(*name).name;
+  if (const auto kind = as_text(agent)) return *kind;
   if (py::isinstance<NamedAgent>(agent)) return agent.cast<NamedAgent&>().name;
   if (!py::hasattr(agent, "choose") || PyType_Check(agent.ptr()))
     refuse<Error>("agent", agent, "the name of an agent or an object with a method choose");
@@ -102,7 +109,8 @@ std::string agent_name(const py::object& agent) {
 }
 
 AgentFactory make_factory(const py::object& agent, const std::string& name, const std::shared_ptr<const Game>& game) {
-  if (py::isinstance<py::str>(agent) || py::isinstance<NamedAgent>(agent)) return find_agent(name).make;
+  if (py::isinstance<py::str>(agent)) return configure_agent(name, Json::object());
+  if (py::isinstance<NamedAgent>(agent)) return agent.cast<NamedAgent&>().make;
   // Copied and dropped on worker threads: the reference is counted under the lock only.
   const auto shared = std::shared_ptr<py::object>(new py::object(agent), [](py::object* p) {
     const py::gil_scoped_acquire lock;
@@ -166,12 +174,29 @@ GameResult play_one(const PyRules& rules, const Agents& agents, Seed seed) {
   return out;
 }
 
-Action ask(NamedAgent& agent, const PyState& state, Rng& rng) {
+void require_decision(const PyState& state, const std::string& what) {
   const Phase phase = state.state.phase();
-  if (phase != Phase::kPlace && phase != Phase::kFigure) {
-    throw IllegalAction("choose: found phase " + std::string(kPhaseNames[static_cast<std::size_t>(phase)]) +
-                        ", expected place or figure");
+  if (phase == Phase::kPlace || phase == Phase::kFigure) return;
+  throw IllegalAction(what + ": found phase " + std::string(kPhaseNames[static_cast<std::size_t>(phase)]) +
+                      ", expected place or figure");
+}
+
+std::optional<SearchResult> analyse(NamedAgent& agent, const PyState& state, Rng& rng) {
+  require_decision(state, "analyse");
+  const PyState asked = state;
+  Rng random = rng;
+  std::optional<SearchResult> result;
+  {
+    const py::gil_scoped_release release;
+    const std::lock_guard lock(agent.asked);
+    result = agent.agent->analyse(asked.state, random);
   }
+  rng = random;
+  return result;
+}
+
+Action ask(NamedAgent& agent, const PyState& state, Rng& rng) {
+  require_decision(state, "choose");
   // Other threads of Python may change what the arguments refer to, so copies are read.
   const PyState asked = state;
   Rng random = rng;
@@ -287,6 +312,13 @@ void bind_results(py::module_& m) {
             return out;
           },
           "Time spent deciding.")
+      .def_property_readonly(
+          "simulations",
+          [](const GameResult& r) {
+            return std::vector<std::int64_t>(r.simulations.begin(),
+                                             r.simulations.begin() + static_cast<std::ptrdiff_t>(r.scores.size()));
+          },
+          "Simulations searched.")
       .def_readonly("record", &GameResult::record, "The game as GameRecord.to_json() writes it.");
   py::class_<RandomGames> games(m, "RandomGames", "Results of random games as arrays with one row a game.");
   bind_copies(games);
@@ -340,20 +372,38 @@ void bind_play(py::module_& m) {
           },
           py::arg("state"), py::arg("rng"),
           "Return a legal Action for state.current_player(); all randomness comes from rng.");
-  py::class_<NamedAgent, PyAgent>(m, "NamedAgent", "An agent of the agent table, made by make_agent.")
+  py::class_<NamedAgent, PyAgent>(m, "NamedAgent", "An agent in C++, made by make_agent.")
       .def_readonly("name", &NamedAgent::name)
-      .def("choose", &ask, py::arg("state"), py::arg("rng"));
+      .def_readonly("kind", &NamedAgent::kind)
+      .def_property_readonly(
+          "options", [](const NamedAgent& a) -> py::dict { return from_json_value(a.options); },
+          "The options that were given.")
+      .def("choose", &ask, py::arg("state"), py::arg("rng"))
+      .def("analyse", &analyse, py::arg("state"), py::arg("rng"),
+           "Search the position and return a SearchResult; None for an agent that does not search.")
+      .def("__repr__", [](const NamedAgent& a) { return "<carc agent " + a.name + ">"; });
   m.def(
-      "make_agent", [](const Text<"name">& name) { return std::make_unique<NamedAgent>(name); }, py::arg("name"),
-      "An agent of the table by its name.");
+      "make_agent",
+      [](const Text<"kind">& kind, const py::dict& options, const std::optional<Text<"name">>& name) {
+        return std::make_unique<NamedAgent>(name ? name->value : kind.value, kind.value, to_json_value(options));
+      },
+      py::arg("kind"), py::arg("options") = py::dict(), py::arg("name") = std::nullopt,
+      "An agent of this kind with these options, called `name` in results.");
   m.def(
-      "agent_table",
+      "agent_kinds",
       [] {
-        py::typing::List<py::typing::Tuple<py::str, py::str>> out;
-        for (const AgentEntry& a : agent_table()) out.append(py::make_tuple(a.name, a.summary));
+        using Option = py::typing::Tuple<py::str, py::str, py::str, py::str>;
+        py::typing::List<py::typing::Tuple<py::str, py::str, py::typing::List<Option>>> out;
+        for (const AgentKind& kind : agent_kinds()) {
+          py::list options;
+          for (const OptionInfo& o : kind.options)
+            options.append(py::make_tuple(o.name, o.value, o.expected, o.meaning));
+          out.append(py::make_tuple(kind.name, kind.summary, options));
+        }
         return out;
       },
-      "Every agent that can be named: (name, how it decides).");
+      "Every kind of agent: (name, how it decides, options); an option is (name, default as JSON, what is accepted, "
+      "meaning).");
 
   bind_results(m);
   m.def("play_game", &play_one, py::arg("rules"), py::arg("agents"), py::arg("seed") = 0,

@@ -42,6 +42,7 @@ void bind_actions(py::module_& m);
 void bind_rules(py::module_& m);
 void bind_state(py::module_& m);
 void bind_record(py::module_& m);
+void bind_search(py::module_& m);
 void bind_play(py::module_& m);
 
 }  // namespace carc::python

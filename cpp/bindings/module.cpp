@@ -33,5 +33,6 @@ PYBIND11_MODULE(_core, m) {
   carc::python::bind_rules(m);
   carc::python::bind_state(m);
   carc::python::bind_record(m);
+  carc::python::bind_search(m);
   carc::python::bind_play(m);
 }

@@ -49,6 +49,7 @@ std::optional<GameResult> play(const std::shared_ptr<const Game>& game, const Ga
   record.seed = spec.seed;
   std::array<std::int64_t, kMaxPlayers> think_ns{};
   std::array<int, kMaxPlayers> figures_set{};
+  std::array<std::int64_t, kMaxPlayers> simulations{};
   const std::uint64_t streams = split(spec.seed, kAgentStreams);
   std::size_t next = 0;
   Rng rng(0);
@@ -61,10 +62,13 @@ std::optional<GameResult> play(const std::shared_ptr<const Game>& game, const Ga
       const auto seat = static_cast<std::size_t>(state.turn_player());
       const int agent = spec.seats[seat];
       if (state.phase() == Phase::kPlace) rng = Rng(split(split(streams, static_cast<std::uint64_t>(agent)), next));
+      Agent& asked = *agents[static_cast<std::size_t>(agent)];
+      const std::int64_t searched = asked.simulations();
       const auto began = std::chrono::steady_clock::now();
-      action = agents[static_cast<std::size_t>(agent)]->choose(state, rng);
+      action = asked.choose(state, rng);
       think_ns[seat] +=
           std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - began).count();
+      simulations[seat] += asked.simulations() - searched;
       if (!state.is_legal(action)) {
         throw IllegalAction("agent " + quote(names[static_cast<std::size_t>(agent)]) + ": " +
                             illegal_action_message(state, action));
@@ -77,6 +81,7 @@ std::optional<GameResult> play(const std::shared_ptr<const Game>& game, const Ga
   GameResult result = summarise(state);
   result.think_ns = think_ns;
   result.figures_set = figures_set;
+  result.simulations = simulations;
   for (const int seat : spec.seats) record.agents.push_back(names[static_cast<std::size_t>(seat)]);
   result.record = record.to_json();
   return result;

@@ -30,6 +30,7 @@ struct GameResult {
   std::vector<std::string> discarded;                // ids of the tiles that fitted nowhere
   std::array<int, kMaxPlayers> figures_set{};        // by seat, in the whole game
   std::array<std::int64_t, kMaxPlayers> think_ns{};  // by seat: time spent in choose()
+  std::array<std::int64_t, kMaxPlayers> simulations{};  // by seat: Agent::simulations of the whole game
   std::string record;                                // GameRecord::to_json()
 };
 
