@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "bindings.hpp"
+#include "carc/core/options.hpp"
 #include "carc/core/error.hpp"
 #include "carc/core/notation.hpp"
 
@@ -192,6 +193,8 @@ void bind_errors(py::module_& m) {
   py::register_exception<NotationError>(m, "NotationError", error).attr("__doc__") = "Text that is no action.";
   py::register_exception<RecordError>(m, "RecordError", error).attr("__doc__") =
       "A damaged or contradictory record or state.";
+  py::register_exception<OptionError>(m, "OptionError", error).attr("__doc__") =
+      "An unknown option of an agent, or a value out of its range.";
   py::register_exception<RulesError>(m, "RulesError", error).attr("__doc__") =
       "An unknown rules option, value or preset.";
   py::register_exception<TileSetError>(m, "TileSetError", error).attr("__doc__") =

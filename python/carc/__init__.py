@@ -20,6 +20,12 @@ input.
 """
 
 from carc._core import (
+    ActionReport,
+    SearchResult,
+    Solution,
+    OptionError,
+    agent_kinds,
+    solve,
     STATE_BYTES,
     Action,
     ActionList,
@@ -44,24 +50,27 @@ from carc._core import (
     Tile,
     TileSet,
     TileSetError,
-    agent_table,
-    make_agent,
     measure_clone_ns,
     perft,
-    play_game,
-    play_games,
     random_games,
     rules_options,
     rules_presets,
     split_seed,
     verify_document,
 )
+from carc.agents import agent_table, make_agent, play_game, play_games
 from carc._version import __version__
 from carc.errors import ConfigError, ResultsError
 
 __all__ = [
     "STATE_BYTES",
     "Action",
+    "ActionReport",
+    "OptionError",
+    "SearchResult",
+    "Solution",
+    "agent_kinds",
+    "solve",
     "ActionList",
     "Agent",
     "ConfigError",

@@ -8,7 +8,7 @@ from math import comb
 from pathlib import Path
 from typing import Any
 
-from carc._core import Error, Rules, TileSet, make_agent, rules_options, rules_presets
+from carc._core import Error, Rules, TileSet, rules_options, rules_presets
 from carc.errors import ConfigError
 from carc.files import read_bounded
 
@@ -78,6 +78,15 @@ def read_toml(path: Path) -> dict[str, Any]:
         ) from error
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise ConfigError(f"{path}: no TOML: {error}") from error
+
+
+def parse_toml_value(text: str) -> Any:
+    """Read a value as TOML writes it; other text is a text."""
+    try:
+        parsed = tomllib.loads(f"value = {text}")
+    except (tomllib.TOMLDecodeError, RecursionError):
+        return text
+    return parsed["value"] if len(parsed) == 1 else text
 
 
 def check_keys(options: Iterable[str], known: Iterable[str], where: str) -> None:
@@ -212,6 +221,8 @@ def _whole(value: object, label: str, least: int, most: int) -> int:
 def _agents(value: object, label: str) -> tuple[str, ...]:
     if not isinstance(value, list | tuple) or not all(isinstance(name, str) for name in value):
         raise ConfigError(f"{label}: found {value!r}, expected a list of names")
+    from carc.agents import make_agent  # which reads its files by this module
+
     for name in value:
         try:
             make_agent(name)

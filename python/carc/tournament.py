@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-from carc._core import GameResult, play_games, split_seed
+from carc._core import GameResult, split_seed
+from carc.agents import play_games
 from carc._version import __version__
 from carc.config import TournamentConfig
 from carc.results import GameKey, ResultsFile

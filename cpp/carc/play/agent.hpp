@@ -42,6 +42,6 @@ struct AgentKind {
 const std::vector<AgentKind>& agent_kinds();
 
 // `options`: an object of option names and values. Throws OptionError with the nearest kind or option.
-AgentFactory configure_agent(const std::string& kind, const Json& options);
+AgentFactory configure_agent(const std::string& kind, const Json& options = Json::object());
 
 }  // namespace carc

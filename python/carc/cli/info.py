@@ -1,11 +1,13 @@
 """``carc rules``, ``carc agents`` and ``carc version``: what there is."""
 
+import json as json_format
 import platform
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
-from carc._core import STATE_BYTES, Rules, agent_table, rules_options, rules_presets
+from carc._core import STATE_BYTES, Rules, agent_kinds, rules_options, rules_presets
+from carc.agents import agent_settings, agent_table
 from carc._version import __version__
 from carc.cli.terminal import JsonOption, out, plain_table, print_json
 
@@ -13,7 +15,7 @@ from carc.cli.terminal import JsonOption, out, plain_table, print_json
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     app.command(epilog="Example: carc rules --json")(rules)
-    app.command(epilog="Example: carc agents")(agents)
+    app.command(epilog="Example: carc agents --options champion")(agents)
     app.command(epilog="Example: carc version --json")(version)
 
 
@@ -55,8 +57,17 @@ def rules(json: JsonOption = False) -> None:
     out().print(table)
 
 
-def agents(json: JsonOption = False) -> None:
-    """List the agents that can be named, weakest first."""
+def agents(
+    options: Annotated[
+        str | None,
+        typer.Option(metavar="AGENT", help="List the options of this agent or kind of agent."),
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """List the agents that can be named, weakest first, or the options of one."""
+    if options is not None:
+        _print_options(options, json)
+        return
     if json:
         print_json(
             {"agents": [{"name": name, "summary": summary} for name, summary in agent_table()]}
@@ -66,6 +77,25 @@ def agents(json: JsonOption = False) -> None:
     for name, summary in agent_table():
         table.add_row(name, summary)
     out().print(table)
+
+
+def _print_options(agent: str, json: bool) -> None:
+    kinds = {name: options for name, _, options in agent_kinds()}
+    kind, own = (agent, {}) if agent in kinds else agent_settings(agent)
+    rows = [
+        (name, json_format.dumps(own[name]) if name in own else default, accepted, meaning)
+        for name, default, accepted, meaning in kinds[kind]
+    ]
+    if json:
+        keys = ("name", "value", "accepted", "meaning")
+        print_json({"kind": kind, "options": [dict(zip(keys, row, strict=True)) for row in rows]})
+        return
+    table = plain_table("option", "value", "accepted", "meaning")
+    for row in rows:
+        table.add_row(*row)
+    out().print(f"{agent}: kind {kind}" + ("" if rows else ", which has no options"))
+    if rows:
+        out().print(table)
 
 
 def version(json: JsonOption = False) -> None:

@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from rich.columns import Columns
 from rich.console import Console
 
-from carc._core import Action, Agent, Error, GameResult, GameState, Rng, Rules, play_game
+from carc._core import Action, Agent, Error, GameResult, GameState, Rng, Rules
+from carc.agents import play_game
 
 PERSON = "human"
 HELP = """\

@@ -10,7 +10,8 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from carc._core import GameRecord, GameResult, agent_table, play_game
+from carc._core import GameRecord, GameResult
+from carc.agents import make_agent, play_game
 from carc.cli.person import PERSON, Conversation, QuitError, play_with_people
 from carc.cli.terminal import (
     JsonOption,
@@ -22,7 +23,7 @@ from carc.cli.terminal import (
     plain_table,
     print_json,
 )
-from carc.config import describe_rules, nearest, parse_rules, rules_table
+from carc.config import describe_rules, parse_rules, rules_table
 from carc.errors import ConfigError
 from carc.files import write_atomically
 
@@ -56,10 +57,9 @@ def play(
     names = agents or ["greedy", "random"]
     if not 2 <= len(names) <= 5 or players not in (None, len(names)):
         raise ConfigError(f"found {len(names)} agents, expected {players or '2 to 5'}, one a seat")
-    known = [PERSON, *(name for name, _ in agent_table())]
     for name in names:
-        if name not in known:
-            raise ConfigError(f"unknown agent '{name}', did you mean '{nearest(name, known)}'?")
+        if name != PERSON:
+            make_agent(name)  # refuses what is no agent before anything is played
     chosen = parse_rules(rules or "current", "--rules")
     if "players" in rules_table(rules or "current", "--rules") and chosen.players != len(names):
         raise ConfigError(

@@ -18,7 +18,7 @@ using namespace test;
 using testing::AllOf;
 using testing::HasSubstr;
 
-const std::vector<AgentFactory> kRandomAndGreedy = {find_agent("random").make, find_agent("greedy").make};
+const std::vector<AgentFactory> kRandomAndGreedy = {configure_agent("random"), configure_agent("greedy")};
 const std::vector<std::string> kNames = {"random", "greedy"};
 
 // Every deck in every rotation of the seats.
@@ -140,10 +140,10 @@ TEST(PlayGames, SameAgentsInTurnedSeatsPlayTurnedGames) {
   // Random agents that are the same get the same numbers in whichever seat they sit; with equal agents all rotations of
   // a deck are the same game.
   const auto game = Game::create(Rules());
-  const auto results = results_of(game, {{8, {0, 1}}, {8, {1, 0}}}, 1, {find_agent("random").make, find_agent("random").make});
+  const auto results = results_of(game, {{8, {0, 1}}, {8, {1, 0}}}, 1, {configure_agent("random"), configure_agent("random")});
   const auto actions = [&](std::size_t i) { return GameRecord::from_json(results.at(i).record).actions(); };
   EXPECT_NE(actions(0), actions(1));
-  const auto again = results_of(game, {{8, {0, 1}}, {8, {1, 0}}}, 2, {find_agent("random").make, find_agent("random").make});
+  const auto again = results_of(game, {{8, {0, 1}}, {8, {1, 0}}}, 2, {configure_agent("random"), configure_agent("random")});
   EXPECT_EQ(GameRecord::from_json(again.at(1).record).actions(), actions(1));
 }
 

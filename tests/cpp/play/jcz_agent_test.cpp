@@ -119,7 +119,7 @@ TEST(Jcz, BeatsGreedy) {
     wins += result.scores[seat] > result.scores[1 - seat];
     return true;
   };
-  play_games(Game::create(Rules()), specs, {jcz(), find_agent("greedy").make}, {"jcz", "greedy"}, options);
+  play_games(Game::create(Rules()), specs, {jcz(), configure_agent("greedy")}, {"jcz", "greedy"}, options);
   EXPECT_GE(wins, 13);
 }
 

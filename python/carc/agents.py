@@ -1,0 +1,178 @@
+"""Agents by name: each is a kind of agent in C++ with the options of a small TOML file.
+
+An agent is written ``NAME``, ``FILE.toml``, or either with options: ``champion:simulations=688,trees=4``.
+Keys of a file: ``kind`` (see ``carc agents --options KIND``), ``summary`` (one line: how it decides), ``base`` (another
+agent, whose keys it changes), ``weights`` (another TOML file, whose keys it takes), and the options of the kind.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from carc import _core
+from carc._core import Agent, GameResult, NamedAgent, Rules, agent_kinds
+from carc.config import nearest, parse_toml_value, read_toml
+from carc.errors import ConfigError
+
+# Every agent that can be named, weakest first, as measured in the README. To add one, add its TOML file and its name.
+AGENTS = (
+    "random",
+    "flat-mc",
+    "greedy",
+    "star25",
+    "uct-rollout",
+    "uct-rave",
+    "jcz",
+    "champion",
+)
+FOLDER = Path(__file__).parent / "data" / "agents"
+DEEPEST = 8  # bases of bases
+
+AgentLike: TypeAlias = str | Agent
+
+
+def agent_table() -> list[tuple[str, str]]:
+    """Return every agent that can be named, weakest first: (name, how it decides)."""
+    return [(name, str(_read(_file_of(name)).get("summary", ""))) for name in AGENTS]
+
+
+def make_agent(name: str, **options: Any) -> NamedAgent:
+    """Make an agent from its name or TOML file, with options in place of its own.
+
+    Raises ConfigError for an unknown name or a bad file, OptionError for a bad option.
+    """
+    if not isinstance(name, str):
+        raise ConfigError(f"agent: found {name!r}, expected the name of an agent")
+    plain, given = split_options(name)
+    given = {**given, **options}
+    kind, own = agent_settings(plain)
+    shown = ",".join(f"{key}={_shown(value)}" for key, value in given.items())
+    short = Path(plain).stem if plain.endswith(".toml") else plain
+    return _core.make_agent(kind, {**own, **given}, f"{short}:{shown}" if shown else short)
+
+
+def agent_settings(name: str) -> tuple[str, dict[str, Any]]:
+    """Return the kind and the options of an agent named or in a TOML file."""
+    options = _settings(_file_of(name), 0)
+    options.pop("summary", None)
+    kind = options.pop("kind", None)
+    kinds = [kind for kind, _, _ in agent_kinds()]
+    if not isinstance(kind, str) or kind not in kinds:
+        raise ConfigError(f"{name}: kind: found {kind!r}, expected one of {', '.join(kinds)}")
+    return kind, options
+
+
+def option_names(kind: str) -> list[str]:
+    """Return the names of a kind's options."""
+    return [option[0] for name, _, options in agent_kinds() if name == kind for option in options]
+
+
+def split_options(text: str) -> tuple[str, dict[str, Any]]:
+    """Split ``name:option=value,...`` into the name and the options."""
+    name, colon, rest = text.partition(":")
+    if not colon:
+        return text, {}
+    return name, dict(parse_option(part) for part in _parts(rest))
+
+
+def parse_option(text: str) -> tuple[str, Any]:
+    """Read ``option=value``, the value as in TOML; a bare word is a text."""
+    key, equals, value = (piece.strip() for piece in text.partition("="))
+    if not equals or not key or not value:
+        raise ConfigError(f"found '{text}', expected option=value")
+    return key, parse_toml_value(value)
+
+
+def play_game(rules: Rules, agents: Sequence[AgentLike], seed: int = 0) -> GameResult:
+    """Play one game between the agents (names or Agent objects), one a seat."""
+    return _core.play_game(rules, _made(agents), seed)
+
+
+def play_games(
+    rules: Rules,
+    agents: Sequence[AgentLike],
+    games: Sequence[tuple[int, Sequence[int]]],
+    *,
+    threads: int = 1,
+    records: bool = True,
+    on_result: Callable[[int, GameResult], object] | None = None,
+) -> int:
+    """Play many games on threads.
+
+    `games` lists (seed of the deck, agent index by seat). `on_result(index, result)` is called for
+    each as it ends and may return False to stop; games that have begun are finished. Returns the
+    number of games finished. Results do not depend on `threads` (1 to 1024). All threads call the
+    same Python object for an agent, interleaved under the interpreter lock.
+    """
+    return _core.play_games(
+        rules, _made(agents), games, threads=threads, records=records, on_result=on_result
+    )
+
+
+def _made(agents: Sequence[AgentLike]) -> Sequence[Agent]:
+    if isinstance(agents, str) or not isinstance(agents, Sequence):
+        raise ConfigError(f"agents: found {agents!r}, expected a list")
+    return [make_agent(agent) if isinstance(agent, str) else agent for agent in agents]
+
+
+def _file_of(name: str) -> Path:
+    if name.endswith(".toml"):
+        return Path(name)
+    if name not in AGENTS:
+        raise ConfigError(f"unknown agent '{name}', did you mean '{nearest(name, AGENTS)}'?")
+    return FOLDER / f"{name}.toml"
+
+
+@lru_cache(maxsize=256)
+def _cached(path: Path, changed: int) -> str:
+    return json.dumps(read_toml(path), default=str)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    settings: dict[str, Any] = json.loads(_cached(path, path.stat().st_mtime_ns))
+    return settings
+
+
+def _settings(path: Path, depth: int) -> dict[str, Any]:
+    if depth > DEEPEST:
+        raise ConfigError(f"{path}: found a base of a base more than {DEEPEST} deep")
+    own = _read(path)
+    settings: dict[str, Any] = {}
+    base = own.pop("base", None)
+    if base is not None:
+        if not isinstance(base, str):
+            raise ConfigError(f"{path}: base: found {base!r}, expected the name of an agent")
+        beside = path.parent / base
+        settings |= _settings(beside if base.endswith(".toml") else _file_of(base), depth + 1)
+    weights = own.pop("weights", None)
+    if weights is not None:
+        if not isinstance(weights, str):
+            raise ConfigError(f"{path}: weights: found {weights!r}, expected the name of a file")
+        settings |= _read(path.parent / weights)
+    return settings | own
+
+
+def _parts(text: str) -> list[str]:
+    """Split at commas outside of brackets."""
+    parts, depth = [""], 0
+    for letter in text:
+        depth += (letter == "[") - (letter == "]")
+        if letter == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return parts
+
+
+def _shown(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
+
+
+def with_options(name: str, options: Mapping[str, Any]) -> str:
+    """Write an agent and options as one text."""
+    plain, own = split_options(name)
+    merged = {**own, **options}
+    shown = ",".join(f"{key}={_shown(value)}" for key, value in merged.items())
+    return f"{plain}:{shown}" if shown else plain
