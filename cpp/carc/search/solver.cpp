@@ -13,11 +13,14 @@ using Gains = std::array<std::int64_t, kMaxPlayers>;
 
 constexpr int kMostTiles = 15;  // in the bag: 15! times the points of a game fits 64 bits
 
+constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max() / 4;  // more than any utility
+
 struct OutOfNodes {};
 
 class Solver {
  public:
   Solver(const GameState& root, std::int64_t nodes) : players_(root.players()), first_tile_(root.laid_tiles()), left_(nodes) {
+    refutation_.fill(Action::no_figure());
     // How many tiles can come at each draw depends only on how many are left, so any one way to the end tells it.
     std::array<std::int64_t, kMostTiles + 1> drawable{};
     for (GameState state = root; !state.is_terminal(); state.apply(state.legal_action(0))) {
@@ -30,13 +33,17 @@ class Solver {
     for (std::size_t t = 1; t < drawable.size() && drawable[t]; ++t) denominators_[t] = denominators_[t - 1] * drawable[t];
   }
 
-  // The points to come if `action` is taken now, times the denominator of the state after it.
-  Gains after(const GameState& before, Action action) {
+  // The points to come if `action` is taken now, times the denominator of the state after it. The last turn may be cut
+  // short when it brings `enough` to its player (see best_action).
+  Gains after(const GameState& before, Action action, std::int64_t enough = kNever) {
     visit();
     GameState next = before;
     next.apply(action);
-    Gains gains = future(next);
-    for (int p = 0; p < players_; ++p) gains[index(p)] += denominator(next.tiles_left()) * (next.score(p) - before.score(p));
+    Gains made{};
+    for (int p = 0; p < players_; ++p) made[index(p)] = denominator(next.tiles_left()) * (next.score(p) - before.score(p));
+    if (enough != kNever && before.phase() == Phase::kFigure) enough -= utility(made, next.turn_player());
+    Gains gains = future(next, enough);
+    for (std::size_t p = 0; p < gains.size(); ++p) gains[p] += made[p];
     return gains;
   }
 
@@ -67,7 +74,7 @@ class Solver {
   // The best of several actions for a player; the first of equals.
   struct Best {
     Gains gains{};
-    std::int64_t utility = std::numeric_limits<std::int64_t>::min();
+    std::int64_t utility = -kNever;
     void offer(const Gains& g, std::int64_t u) {
       if (u > utility) gains = g, utility = u;
     }
@@ -79,62 +86,82 @@ class Solver {
     if (left_-- <= 0) throw OutOfNodes();
   }
 
-  Gains future(const GameState& state) {
+  Gains future(const GameState& state, std::int64_t enough) {
     switch (state.phase()) {
       case Phase::kDraw:
-        return before_draw(state);
+        return before_draw(state, enough);
       case Phase::kPlace:
-        return state.tiles_left() ? best_action(state) : last_turn(state);
+        return state.tiles_left() ? best_action(state, enough) : last_turn(state, enough);
       case Phase::kFigure:
-        return best_action(state);
+        return best_action(state, enough);
       case Phase::kOver:
         break;
     }
     return {};
   }
 
-  Gains before_draw(const GameState& state) {
+  Gains before_draw(const GameState& state, std::int64_t enough) {
     const Key key = board_key(state);
     if (const auto found = known_.find(key); found != known_.end()) return found->second;
     Gains sum{};
     for (TypeId t = 0; t < state.game().types(); ++t) {
       if (!state.can_draw(t)) continue;
-      const Gains gains = after(state, Action::draw(t));
+      const Gains gains = after(state, Action::draw(t), enough);
       for (std::size_t p = 0; p < sum.size(); ++p) sum[p] += state.tiles_left(t) * gains[p];
     }
-    known_.emplace(key, sum);
+    if (enough == kNever || utility(sum, state.turn_player()) < enough) known_.emplace(key, sum);
     return sum;
   }
 
-  Gains best_action(const GameState& state) {
+  // With two players the last turn but one prunes as alpha-beta does: once the last turn brings its player so much that
+  // the other would not have gone there, how much more does not matter. The result is then at most as good for the
+  // other as what he has, so the best value stays exact. Draws in between are certain.
+  Gains best_action(const GameState& state, std::int64_t enough) {
+    const bool prunes = players_ == 2 && state.tiles_left() == 1;
+    const int mover = state.turn_player();
     Best best;
     ActionList actions;
     state.legal_actions(actions);
     for (const Action action : actions) {
-      const Gains gains = after(state, action);
-      best.offer(gains, utility(gains, state.turn_player()));
+      const Gains gains = after(state, action, prunes ? std::min(enough, -best.utility) : kNever);
+      best.offer(gains, utility(gains, mover));
     }
     return best.gains;
   }
 
   // The last tile is in hand. Taking a figure back brings nothing any more, and setting one takes from nobody, except
   // where farmers compete for a city across fields.
-  Gains last_turn(const GameState& state) {
+  Gains last_turn(const GameState& state, std::int64_t enough) {
     const Rules& rules = state.rules();
-    if (rules.farmers && rules.field_scoring != FieldScoring::kField) return best_action(state);
-    const int mover = state.turn_player();
+    if (rules.farmers && rules.field_scoring != FieldScoring::kField) return best_action(state, kNever);
     Best best;
-    state.placements().for_each([&](Action placement) {
-      visit();
-      GameState placed = state;
-      placed.apply(placement);
-      const Points points = placed.projected();
-      Gains gains{};
-      for (int p = 0; p < players_; ++p) gains[index(p)] = points.total(p);
-      gains[index(mover)] += best_figure(placed);
-      best.offer(gains, utility(gains, mover));
-    });
+    const auto offer = [&](Action placement) {
+      const Gains gains = last_placement(state, placement);
+      best.offer(gains, utility(gains, state.turn_player()));
+      return best.utility >= enough;
+    };
+    // What was enough on a board like this one often is again.
+    Action& first = refutation_[index(state.drawn_tile())];
+    if (enough != kNever && first.what() == Action::What::kPlace && state.is_legal(first) && offer(first)) return best.gains;
+    const PlacementSet placements = state.placements();
+    for (int i = 0, n = placements.count(); i < n; ++i) {
+      if (!offer(placements[i])) continue;
+      first = placements[i];
+      break;
+    }
     return best.gains;
+  }
+
+  // The last tile laid here, with its best figure.
+  Gains last_placement(const GameState& state, Action placement) {
+    visit();
+    GameState placed = state;
+    placed.apply(placement);
+    const Points points = placed.projected();
+    Gains gains{};
+    for (int p = 0; p < players_; ++p) gains[index(p)] = points.total(p);
+    gains[index(state.turn_player())] += best_figure(placed);
+    return gains;
   }
 
   // Most points that a figure on the tile just laid is worth at the end of the game.
@@ -215,6 +242,7 @@ class Solver {
   std::int64_t left_;
   std::array<std::int64_t, kMostTiles + 1> denominators_{};  // [tiles in the bag]
   std::unordered_map<Key, Gains, KeyHash> known_;            // positions before a draw
+  std::array<Action, kMaxTypes> refutation_;                 // [tile type] last placement that brought enough
 };
 
 }  // namespace

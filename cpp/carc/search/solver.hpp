@@ -11,6 +11,8 @@
 //   before a draw are therefore kept by what they will bring, under 128 bits of hash of the board (two halves mixed
 //   apart; two of n boards share them with probability n^2 / 2^129).
 // - The last turn is not played out: a figure that is set then only adds the present points of its feature.
+// - With two players the last turn but one is pruned as in alpha-beta (Knuth and Moore, "An analysis of alpha-beta
+//   pruning", 1975), which leaves the values of all actions of the root exact.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +24,7 @@
 namespace carc {
 
 struct SolverOptions {
-  std::int64_t nodes = 300'000;  // positions to visit before giving up; about 1.5 a microsecond
+  std::int64_t nodes = 300'000;  // positions to visit before giving up; about 3 a microsecond
 
   template <class V>
   void each_option(V& v) {
