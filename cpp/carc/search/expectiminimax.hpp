@@ -9,13 +9,14 @@
 //   star2   first the best-ordered placement of every outcome is searched: a lower bound in place of -1
 //   star25  first the `probing_factor` best-ordered placements of every outcome
 // All give the value of the search without pruning. A probe is never searched twice: an outcome's search goes on where
-// its probe ended. Placements and figures are ordered by the evaluator's `after`, if it gives it.
+// its probe ended. Placements and figures are ordered by the evaluator's `after`, if it gives it; with an order as good
+// as the hand-made evaluation's, one probe prunes more than several.
 // More players. max^n; nothing is pruned, whatever the option says; the first of equal actions is taken.
 //
 // Sources: Ballard, "The *-minimax search procedure for trees containing chance nodes", Artificial Intelligence 21
-// (1983); Hauk, Buro and Schaeffer, "Rediscovering *-minimax search" and "*-Minimax performance in backgammon", CG 2004;
-// Luckhardt and Irani, AAAI 1986 (max^n); Ameneyro, Galvan and Kuri Morales, "Playing Carcassonne with Monte Carlo tree
-// search", IEEE SSCI 2020 (Star2.5 in Carcassonne).
+// (1983); Hauk, Buro and Schaeffer, "Rediscovering *-minimax search" and "*-Minimax performance in backgammon", CG
+// 2004; Luckhardt and Irani, AAAI 1986 (max^n); Ameneyro, Galvan and Kuri Morales, "Playing Carcassonne with Monte
+// Carlo tree search", IEEE SSCI 2020 (Star2.5 in Carcassonne).
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 #include "carc/search/solver.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstdlib>
 #include <limits>
@@ -19,7 +20,8 @@ struct OutOfNodes {};
 
 class Solver {
  public:
-  Solver(const GameState& root, std::int64_t nodes) : players_(root.players()), first_tile_(root.laid_tiles()), left_(nodes) {
+  Solver(const GameState& root, std::int64_t nodes)
+      : players_(root.players()), first_tile_(root.laid_tiles()), left_(nodes) {
     refutation_.fill(Action::no_figure());
     // How many tiles can come at each draw depends only on how many are left, so any one way to the end tells it.
     std::array<std::int64_t, kMostTiles + 1> drawable{};
@@ -30,7 +32,8 @@ class Solver {
       }
     }
     denominators_[0] = 1;
-    for (std::size_t t = 1; t < drawable.size() && drawable[t]; ++t) denominators_[t] = denominators_[t - 1] * drawable[t];
+    for (std::size_t t = 1; t < drawable.size() && drawable[t]; ++t)
+      denominators_[t] = denominators_[t - 1] * drawable[t];
   }
 
   // The points to come if `action` is taken now, times the denominator of the state after it. The last turn may be cut
@@ -40,7 +43,8 @@ class Solver {
     GameState next = before;
     next.apply(action);
     Gains made{};
-    for (int p = 0; p < players_; ++p) made[index(p)] = denominator(next.tiles_left()) * (next.score(p) - before.score(p));
+    for (int p = 0; p < players_; ++p)
+      made[index(p)] = denominator(next.tiles_left()) * (next.score(p) - before.score(p));
     if (enough != kNever && before.phase() == Phase::kFigure) enough -= utility(made, next.turn_player());
     Gains gains = future(next, enough);
     for (std::size_t p = 0; p < gains.size(); ++p) gains[p] += made[p];
@@ -142,7 +146,8 @@ class Solver {
     };
     // What was enough on a board like this one often is again.
     Action& first = refutation_[index(state.drawn_tile())];
-    if (enough != kNever && first.what() == Action::What::kPlace && state.is_legal(first) && offer(first)) return best.gains;
+    if (enough != kNever && first.what() == Action::What::kPlace && state.is_legal(first) && offer(first))
+      return best.gains;
     const PlacementSet placements = state.placements();
     for (int i = 0, n = placements.count(); i < n; ++i) {
       if (!offer(placements[i])) continue;
@@ -225,7 +230,8 @@ class Solver {
     Key key;
     for (int i = first_tile_; i < state.laid_tiles(); ++i) {
       const LaidTile t = state.laid_tile(i);
-      key.add(std::uint64_t{1} << 32 | std::uint64_t{cell_key(t.cell)} << 16 | static_cast<unsigned>(t.type) << 8 | t.rotation);
+      key.add(std::uint64_t{1} << 32 | std::uint64_t{cell_key(t.cell)} << 16 | static_cast<unsigned>(t.type) << 8 |
+              t.rotation);
     }
     for (int i = 0; i < state.discarded_tiles(); ++i) key.add(std::uint64_t{2} << 32 | state.discarded_tile(i));
     for (int i = 0; i < state.figures_on_board(); ++i) {
@@ -274,7 +280,8 @@ Solution solve(const GameState& state, const SolverOptions& options) {
       out.values.push_back(values_of(gains, solver.denominator(state.tiles_left() - is_draw)));
       if (is_draw) {
         for (std::size_t p = 0; p < gains.size(); ++p) to_come[p] += state.tiles_left(actions[i].type()) * gains[p];
-      } else if (out.best < 0 || solver.utility(gains, state.turn_player()) > solver.utility(to_come, state.turn_player())) {
+      } else if (out.best < 0 ||
+                 solver.utility(gains, state.turn_player()) > solver.utility(to_come, state.turn_player())) {
         out.best = i;
         to_come = gains;
       }

@@ -2,8 +2,8 @@
 //
 // Expectiminimax (Michie, "Game-playing and game-learning automata", 1966), for more than two players max^n (Luckhardt
 // and Irani, "An algorithmic solution of n-person games", AAAI 1986): whoever decides maximises the expected difference
-// of own points and the mean of the others' points; among equal actions the first legal one is taken. Chance nodes weigh
-// the tiles by their copies in the bag; a tile that fits nowhere leaves the game and the same player draws again.
+// of own points and the mean of the others' points; among equal actions the first legal one is taken. Chance nodes
+// weigh the tiles by their copies in the bag; a tile that fits nowhere leaves the game and the same player draws again.
 //
 // - Values are whole numbers: all positions with t tiles in the bag have the same common denominator, at most t!. So
 //   ties are ties, and nothing depends on the order of sums.
@@ -33,8 +33,8 @@ struct SolverOptions {
 };
 
 struct Solution {
-  bool complete = false;        // false: the budget did not suffice, or more than 15 tiles are left; nothing else counts
-  Values value{};               // by player: expected own points minus the mean of the others' points
+  bool complete = false;  // false: the budget did not suffice, or more than 15 tiles are left; nothing else counts
+  Values value{};         // by player: expected own points minus the mean of the others' points
   std::vector<Action> actions;  // legal actions of the state, in their order
   std::vector<Values> values;   // [action] as `value`
   int best = -1;                // index of the first best action; -1 where nobody decides (Draw, Over)

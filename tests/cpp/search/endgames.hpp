@@ -63,12 +63,14 @@ inline GameState small_game(const Game& game, int tiles, Rng& rng) {
   for (TypeId t = 0; t < game.types(); ++t) all.insert(all.end(), game.bag()[t], t);
   std::array<std::uint8_t, kMaxTypes> bag{};
   for (int i = 0; i < tiles; ++i) ++bag[pick(all, rng)];
-  return GameState(game, Start{game.start()}, bag, static_cast<int>(rng.below(static_cast<std::uint32_t>(game.rules().players))));
+  return GameState(game, Start{game.start()}, bag,
+                   static_cast<int>(rng.below(static_cast<std::uint32_t>(game.rules().players))));
 }
 
 // Plays randomly until at most `left` tiles are in the bag and a placement or figure is to be decided.
 inline void play_until(GameState& state, int left, Rng& rng) {
-  while (!state.is_terminal() && (state.tiles_left() > left || state.is_chance_node())) state.apply(random_action(state, rng));
+  while (!state.is_terminal() && (state.tiles_left() > left || state.is_chance_node()))
+    state.apply(random_action(state, rng));
 }
 
 }  // namespace carc::test

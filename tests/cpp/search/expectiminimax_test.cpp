@@ -49,7 +49,8 @@ class HashEvaluator final : public Evaluator {
 
 std::shared_ptr<Evaluator> heuristic() { return std::make_shared<HeuristicEvaluator>(); }
 
-ExpectiminimaxResult search(const GameState& state, const ExpectiminimaxOptions& options, std::shared_ptr<Evaluator> evaluator) {
+ExpectiminimaxResult search(const GameState& state, const ExpectiminimaxOptions& options,
+                            std::shared_ptr<Evaluator> evaluator) {
   Rng rng(1);
   return Expectiminimax(options, std::move(evaluator)).search(state, rng);
 }
@@ -97,7 +98,8 @@ void for_each_position(int games, int least, int most, std::uint64_t seed, Visit
 
 void expect_fewer_and_fewer(const std::array<std::int64_t, 4>& nodes) {
   for (std::size_t k = 0; k < kAll.size(); ++k) {
-    testing::Test::RecordProperty(std::string("nodes_") + enum_names(static_cast<Pruning*>(nullptr))[k], std::to_string(nodes[k]));
+    testing::Test::RecordProperty(std::string("nodes_") + enum_names(static_cast<Pruning*>(nullptr))[k],
+                                  std::to_string(nodes[k]));
   }
   EXPECT_LT(nodes[1], nodes[0]);
   EXPECT_LT(nodes[2], nodes[1]);
@@ -121,7 +123,8 @@ TEST(Expectiminimax, PruningKeepsTheValueOfAnyNumbers) {
     for (const UtilityKind kind : {UtilityKind::kTanh, UtilityKind::kLinear, UtilityKind::kShare, UtilityKind::kWin}) {
       std::array<std::int64_t, 4> nodes{};
       for_each_position(12, 1, 4, 3, [&](const GameState& state) {
-        compare(state, {.depth = 2, .probing_factor = 2, .utility = {kind, 20}}, std::make_shared<HashEvaluator>(judges), nodes);
+        compare(state, {.depth = 2, .probing_factor = 2, .utility = {kind, 20}},
+                std::make_shared<HashEvaluator>(judges), nodes);
       });
     }
   }
@@ -151,7 +154,8 @@ TEST(Expectiminimax, AgreesWithTheSolverToTheEnd) {
       const Solution solution = solve(state, {5'000});
       if (!solution.complete) continue;
       ++positions;
-      const ExpectiminimaxResult result = search(state, {.depth = 84, .utility = {UtilityKind::kLinear, kScale}}, heuristic());
+      const ExpectiminimaxResult result =
+          search(state, {.depth = 84, .utility = {UtilityKind::kLinear, kScale}}, heuristic());
       EXPECT_EQ(result.depth, state.tiles_left() + 1);
       for (int p = 0; p < state.players(); ++p) {
         const auto at = static_cast<std::size_t>(p);
@@ -257,12 +261,14 @@ TEST(ExpectiminimaxAgent, PlaysAWholeGame) {
   Rng rng(7);
   GameState state = small_game(*game, 8, rng);
   ExpectiminimaxAgent agent({.depth = 1}, heuristic());
-  while (!state.is_terminal()) state.apply_checked(state.is_chance_node() ? random_action(state, rng) : agent.choose(state, rng));
+  while (!state.is_terminal())
+    state.apply_checked(state.is_chance_node() ? random_action(state, rng) : agent.choose(state, rng));
   EXPECT_TRUE(state.is_terminal());
 }
 
 TEST(ExpectiminimaxOptions, AreReadByTheirNames) {
-  Json json = {{"depth", 3}, {"pruning", "star1"}, {"probing_factor", 2}, {"time_ms", 5}, {"node_limit", 7}, {"utility", "win"}};
+  Json json = {{"depth", 3},   {"pruning", "star1"}, {"probing_factor", 2},
+               {"time_ms", 5}, {"node_limit", 7},    {"utility", "win"}};
   ExpectiminimaxOptions options;
   take_options(json, options);
   EXPECT_TRUE(json.empty());

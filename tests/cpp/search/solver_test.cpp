@@ -54,14 +54,15 @@ bool agrees(const GameState& state, std::int64_t nodes) {
   if (best >= 0) {
     EXPECT_EQ(solution.value, solution.values[static_cast<std::size_t>(best)]);
   } else {
-    EXPECT_THAT(by_player(solution.value, state.players()), are(margins(*try_plain_value(state, kMany), state.players())));
+    EXPECT_THAT(by_player(solution.value, state.players()),
+                are(margins(*try_plain_value(state, kMany), state.players())));
   }
   return true;
 }
 
 TEST(Solver, AgreesWithPlainRecursionInSmallGames) {
   Rng rng(1);
-  std::array<int, 5> of_tiles{};       // positions by tiles to lay
+  std::array<int, 5> of_tiles{};  // positions by tiles to lay
   std::array<int, 6> of_players{};
   int rivers = 0;
   for (int i = 0; i < 250; ++i) {
@@ -82,7 +83,8 @@ TEST(Solver, AgreesWithPlainRecursionInSmallGames) {
     }
   }
   EXPECT_THAT(of_tiles, testing::ElementsAre(0, testing::Gt(200), testing::Gt(100), testing::Gt(30), testing::Gt(5)));
-  EXPECT_THAT(of_players, testing::ElementsAre(0, 0, testing::Gt(50), testing::Gt(50), testing::Gt(50), testing::Gt(50)));
+  EXPECT_THAT(of_players,
+              testing::ElementsAre(0, 0, testing::Gt(50), testing::Gt(50), testing::Gt(50), testing::Gt(50)));
   EXPECT_GT(rivers, 100);
   for (std::size_t n = 1; n < 5; ++n) RecordProperty("positions_" + std::to_string(n), of_tiles[n]);
 }
@@ -147,11 +149,14 @@ TEST(Solver, FinishedGameIsWorthItsPoints) {
   EXPECT_THAT(by_player(solution.value, 3), are({4, -2, -2}));
 }
 
+// A meadow, on which only E fits at first, and then C at the city of E.
 TEST(Solver, TilesThatFitNowhereLeaveTheGame) {
   Rules rules;
   rules.tiles = standard_and({tile("p", 1, "FFFF", {field({0, 1, 2, 3, 4, 5, 6, 7})})});
-  const Play game(rules, {"C", "C", "p"}, "p", Cell{0, 0}, 0);
-  EXPECT_TRUE(agrees(game.state, 100'000));
+  for (const std::vector<std::string>& tiles : {std::vector<std::string>{"C", "C", "p"}, {"C", "X", "E"}, {"C", "X"}}) {
+    const Play game(rules, tiles, "p", Cell{0, 0}, 0);
+    EXPECT_TRUE(agrees(game.state, 100'000));
+  }
 }
 
 TEST(Solver, SaysSoWhenTheBudgetDoesNotSuffice) {
