@@ -1,7 +1,8 @@
 """The exact solver agrees with a brute force that knows nothing but the rules of the package.
 
-The brute force plays out every draw, placement and figure with fractions, without any table; whoever
-decides takes the first action with the greatest difference of own points and the mean of the others'.
+The brute force plays out every draw, placement and figure with fractions, without any table;
+whoever decides takes the first action with the greatest difference of own points and the mean of
+the others' points.
 """
 
 from __future__ import annotations
