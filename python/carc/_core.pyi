@@ -11,6 +11,7 @@ import numpy.typing
 __all__: list[str] = [
     "Action",
     "ActionList",
+    "ActionReport",
     "Agent",
     "Deck",
     "DeckError",
@@ -24,16 +25,19 @@ __all__: list[str] = [
     "IllegalAction",
     "NamedAgent",
     "NotationError",
+    "OptionError",
     "RandomGames",
     "RecordError",
     "Rng",
     "Rules",
     "RulesError",
     "STATE_BYTES",
+    "SearchResult",
+    "Solution",
     "Tile",
     "TileSet",
     "TileSetError",
-    "agent_table",
+    "agent_kinds",
     "make_agent",
     "measure_clone_ns",
     "perft",
@@ -42,6 +46,7 @@ __all__: list[str] = [
     "random_games",
     "rules_options",
     "rules_presets",
+    "solve",
     "split_seed",
     "verify_document",
 ]
@@ -57,6 +62,9 @@ class NotationError(Error):
 
 class RecordError(Error):
     """A damaged or contradictory record or state."""
+
+class OptionError(Error):
+    """An unknown option of an agent, or a value out of its range."""
 
 class RulesError(Error):
     """An unknown rules option, value or preset."""
@@ -460,6 +468,83 @@ class Findings:
     def values(self) -> int:
         """Values compared."""
 
+class ActionReport:
+    """What a search says of one action; lists are by player."""
+    @property
+    def action(self) -> Action: ...
+    @property
+    def points(self) -> list[float]:
+        """Mean of the points that the simulations foresaw."""
+    @property
+    def prior(self) -> float:
+        """Probability before the search."""
+    @property
+    def spread(self) -> list[float]:
+        """Standard deviation of those points between simulations."""
+    @property
+    def utility(self) -> list[float]:
+        """Mean utility; entries beyond the game's players are 0."""
+    @property
+    def value(self) -> float:
+        """Mean utility, -1 to 1, of the player who decides; of an exact search points of
+        difference.
+        """
+    @property
+    def visits(self) -> int:
+        """Simulations that began with it."""
+
+class SearchResult:
+    """What a search found out about a position."""
+    @property
+    def actions(self) -> list[ActionReport]:
+        """An ActionReport for each legal action, in their order."""
+    @property
+    def best(self) -> Action:
+        """The Action to play."""
+    @property
+    def best_index(self) -> int:
+        """Its place in `actions`."""
+    @property
+    def bytes(self) -> int:
+        """Memory of the nodes."""
+    @property
+    def exact(self) -> bool:
+        """Solved to the end of the game: values are points of difference, nothing was simulated."""
+    @property
+    def line(self) -> list[Action]:
+        """Principal variation: the best action, then the most visited ones."""
+    @property
+    def nodes(self) -> int: ...
+    @property
+    def points(self) -> list[float]:
+        """Mean points foreseen for each player."""
+    @property
+    def seconds(self) -> float: ...
+    @property
+    def simulations(self) -> int: ...
+    @property
+    def simulations_per_second(self) -> float: ...
+    @property
+    def value(self) -> list[float]:
+        """Mean utility of each player."""
+
+class Solution:
+    """The exact value of a position near the end of the game."""
+    @property
+    def best(self) -> Action: ...
+    @property
+    def complete(self) -> bool:
+        """False: there were more positions than allowed; nothing else holds."""
+    @property
+    def nodes(self) -> int:
+        """Positions visited."""
+    @property
+    def value(self) -> list[float]:
+        """Expected points of difference to the mean of the others, by player."""
+    @property
+    def values(self) -> list[tuple[Action, list[float]]]:
+        """(action, value by player) for each legal action."""
+
 class Rng:
     """Portable random numbers: the same seed gives the same numbers everywhere."""
     def __copy__(self) -> Rng: ...
@@ -484,10 +569,18 @@ class Agent:
         """Return a legal Action for state.current_player(); all randomness comes from rng."""
 
 class NamedAgent(Agent):
-    """An agent of the agent table, made by make_agent."""
+    """An agent in C++, made by make_agent."""
+    def __repr__(self) -> str: ...
+    def analyse(self, state: GameState, rng: Rng) -> SearchResult | None:
+        """Search the position and return a SearchResult; None for an agent that does not search."""
     def choose(self, state: GameState, rng: Rng) -> Action: ...
     @property
+    def kind(self) -> str: ...
+    @property
     def name(self) -> str: ...
+    @property
+    def options(self) -> dict:
+        """The options that were given."""
 
 class GameResult:
     """The outcome of one game; lists are by seat."""
@@ -507,6 +600,9 @@ class GameResult:
         """The game as GameRecord.to_json() writes it."""
     @property
     def scores(self) -> list[int]: ...
+    @property
+    def simulations(self) -> list[int]:
+        """Simulations searched."""
     @property
     def think_seconds(self) -> list[float]:
         """Time spent deciding."""
@@ -537,11 +633,13 @@ class RandomGames:
     def turns(self) -> numpy.typing.NDArray[numpy.int16]:
         """Tiles laid, int16."""
 
-def agent_table() -> list[tuple[str, str]]:
-    """Every agent that can be named: (name, how it decides)."""
+def agent_kinds() -> list[tuple[str, str, list[tuple[str, str, str, str]]]]:
+    """Every kind of agent: (name, how it decides, options); an option is (name, default as JSON,
+    what is accepted, meaning).
+    """
 
-def make_agent(name: str) -> NamedAgent:
-    """An agent of the table by its name."""
+def make_agent(kind: str, options: dict = {}, name: str | None = None) -> NamedAgent:
+    """An agent of this kind with these options, called `name` in results."""
 
 def measure_clone_ns(state: GameState, n: typing.SupportsIndex = 1000000) -> float:
     """Mean nanoseconds to copy the state in C++."""
@@ -591,6 +689,11 @@ def rules_options() -> list[tuple[str, list[typing.Any], str]]:
 
 def rules_presets() -> list[tuple[str, str]]:
     """Every preset: (name, meaning)."""
+
+def solve(state: GameState, *, nodes: typing.SupportsIndex = 300000) -> Solution:
+    """Solve a position by expectiminimax over all draws; every player maximises his own expected
+    difference.
+    """
 
 def split_seed(seed: typing.SupportsIndex, index: typing.SupportsIndex) -> int:
     """The seed of part `index` of a run with this seed."""

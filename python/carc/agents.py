@@ -1,8 +1,9 @@
 """Agents by name: each is a kind of agent in C++ with the options of a small TOML file.
 
-An agent is written ``NAME``, ``FILE.toml``, or either with options: ``champion:simulations=688,trees=4``.
-Keys of a file: ``kind`` (see ``carc agents --options KIND``), ``summary`` (one line: how it decides), ``base`` (another
-agent, whose keys it changes), ``weights`` (another TOML file, whose keys it takes), and the options of the kind.
+An agent is written ``NAME``, ``FILE.toml``, or either with options:
+``champion:simulations=688,trees=4``. Keys of a file: ``kind`` (see ``carc agents --options KIND``),
+``summary`` (one line: how it decides), ``base`` (another agent, whose keys it changes), ``weights``
+(another TOML file, whose keys it takes), and the options of the kind.
 """
 
 import json
@@ -16,7 +17,7 @@ from carc._core import Agent, GameResult, NamedAgent, Rules, agent_kinds
 from carc.config import nearest, parse_toml_value, read_toml
 from carc.errors import ConfigError
 
-# Every agent that can be named, weakest first, as measured in the README. To add one, add its TOML file and its name.
+# Every agent that can be named, weakest first. To add one, add its TOML file and its name.
 AGENTS = (
     "random",
     "flat-mc",
@@ -29,6 +30,7 @@ AGENTS = (
 )
 FOLDER = Path(__file__).parent / "data" / "agents"
 DEEPEST = 8  # bases of bases
+LONGEST = 60  # characters of a value in a message
 
 AgentLike: TypeAlias = str | Agent
 
@@ -44,7 +46,9 @@ def make_agent(name: str, **options: Any) -> NamedAgent:
     Raises ConfigError for an unknown name or a bad file, OptionError for a bad option.
     """
     if not isinstance(name, str):
-        raise ConfigError(f"agent: found {name!r}, expected the name of an agent")
+        raise ConfigError(
+            f"agent: found {_found(name)} ({type(name).__name__}), expected the name of an agent"
+        )
     plain, given = split_options(name)
     given = {**given, **options}
     kind, own = agent_settings(plain)
@@ -64,6 +68,13 @@ def agent_settings(name: str) -> tuple[str, dict[str, Any]]:
     return kind, options
 
 
+def resolved_options(name: str) -> dict[str, Any]:
+    """Return the kind and every option of an agent, of its files and its own text."""
+    plain, given = split_options(name)
+    kind, own = agent_settings(plain)
+    return {"kind": kind, **own, **given}
+
+
 def option_names(kind: str) -> list[str]:
     """Return the names of a kind's options."""
     return [option[0] for name, _, options in agent_kinds() if name == kind for option in options]
@@ -77,11 +88,22 @@ def split_options(text: str) -> tuple[str, dict[str, Any]]:
     return name, dict(parse_option(part) for part in _parts(rest))
 
 
+def split_agents(text: str) -> list[str]:
+    """Split ``A,B:option=value,option=value,C`` into agents."""
+    agents: list[str] = []
+    for part in map(str.strip, _parts(text)):
+        if agents and "=" in part and ":" not in part.partition("=")[0]:
+            agents[-1] += f",{part}"
+        else:
+            agents.append(part)
+    return agents
+
+
 def parse_option(text: str) -> tuple[str, Any]:
     """Read ``option=value``, the value as in TOML; a bare word is a text."""
     key, equals, value = (piece.strip() for piece in text.partition("="))
     if not equals or not key or not value:
-        raise ConfigError(f"found '{text}', expected option=value")
+        raise ConfigError(f"found {_found(text)}, expected option=value")
     return key, parse_toml_value(value)
 
 
@@ -113,15 +135,24 @@ def play_games(
 
 def _made(agents: Sequence[AgentLike]) -> Sequence[Agent]:
     if isinstance(agents, str) or not isinstance(agents, Sequence):
-        raise ConfigError(f"agents: found {agents!r}, expected a list")
+        raise ConfigError(
+            f"agents: found {_found(agents)} ({type(agents).__name__}), expected a list"
+        )
     return [make_agent(agent) if isinstance(agent, str) else agent for agent in agents]
+
+
+def _found(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
 
 
 def _file_of(name: str) -> Path:
     if name.endswith(".toml"):
         return Path(name)
     if name not in AGENTS:
-        raise ConfigError(f"unknown agent '{name}', did you mean '{nearest(name, AGENTS)}'?")
+        raise ConfigError(
+            f"unknown agent {_found(name)}, did you mean '{nearest(name[:LONGEST], AGENTS)}'?"
+        )
     return FOLDER / f"{name}.toml"
 
 

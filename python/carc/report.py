@@ -27,6 +27,8 @@ class Tally:
     win_rate: mean share of the win, which agents with the same best score part equally.
     ties: games in which the win was shared.
     margin: score minus the mean of the other scores in the game.
+    ms_per_turn: time for placement and figure together.
+    sims_per_s: simulations (or positions) a second; None for an agent that does not search.
     """
 
     name: str
@@ -38,6 +40,7 @@ class Tally:
     score: float
     margin: Estimate
     ms_per_turn: float
+    sims_per_s: float | None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the tally under its documented names."""
@@ -52,6 +55,7 @@ class Tally:
             "margin_mean": self.margin.value,
             "margin_ci95": interval(self.margin),
             "ms_per_turn": self.ms_per_turn,
+            "sims_per_s": self.sims_per_s,
         }
 
 
@@ -103,15 +107,15 @@ def interval(estimate: Estimate) -> list[float] | None:
 def make_report(config: TournamentConfig, games: Iterable[StoredGame]) -> Report:
     """Evaluate those decks of the config's rounds of which all games are there: one at least."""
     names = entrants(config)
-    complete = _complete_decks(config, games)
+    complete = complete_decks(config, games)
     compared = [Game(g.deck, [names.index(name) for name in g.agents], g.scores) for g in complete]
     elo = elo_estimates(pair_points(compared, len(names)))
-    tallies = [_tally(name, complete) for name in names]
+    tallies = [tally_of(name, complete) for name in names]
     order = sorted(range(len(names)), key=lambda i: (-elo[i].value, -tallies[i].margin.value, i))
     tables = []
     for index, table in enumerate(pairings(config)):
         own = [game for game in complete if game.pairing == index]
-        tables.append([_tally(names[agent], own) for agent in table])
+        tables.append([tally_of(names[agent], own) for agent in table])
     decks = [game.deck for game in complete]
     seat_margins = [margins(game.scores) for game in complete]
     return Report(
@@ -127,7 +131,8 @@ def make_report(config: TournamentConfig, games: Iterable[StoredGame]) -> Report
     )
 
 
-def _complete_decks(config: TournamentConfig, games: Iterable[StoredGame]) -> list[StoredGame]:
+def complete_decks(config: TournamentConfig, games: Iterable[StoredGame]) -> list[StoredGame]:
+    """Return the games of those decks of which all games are there, in the order of the decks."""
     wanted = len(pairings(config)) * config.players
     by_deck: dict[int, list[StoredGame]] = {}
     for game in games:
@@ -138,12 +143,14 @@ def _complete_decks(config: TournamentConfig, games: Iterable[StoredGame]) -> li
     ]
 
 
-def _tally(name: str, games: Sequence[StoredGame]) -> Tally:
+def tally_of(name: str, games: Sequence[StoredGame]) -> Tally:
+    """Sum up one agent over games of which it has played one at least."""
     seen = [(game, game.agents.index(name)) for game in games if name in game.agents]
     shares = [win_shares(game.scores)[seat] for game, seat in seen]
     # Seats take turns from the first on, so a last, short round is the first seats'.
     turns = sum((game.turns - seat - 1) // len(game.agents) + 1 for game, seat in seen)
     seconds = sum(game.think_seconds[seat] for game, seat in seen)
+    simulations = sum(game.simulations[seat] for game, seat in seen)
     return Tally(
         name=name,
         games=len(seen),
@@ -156,4 +163,5 @@ def _tally(name: str, games: Sequence[StoredGame]) -> Tally:
             deck_means([g.deck for g, _ in seen], [margins(g.scores)[s] for g, s in seen])
         ),
         ms_per_turn=1000 * seconds / max(turns, 1),
+        sims_per_s=simulations / seconds if simulations and seconds > 0 else None,
     )

@@ -23,7 +23,7 @@ from carc.errors import ResultsError
 from carc.files import appear, sync, temporary_beside
 
 FORMAT = "carc-results"
-VERSION = 1
+VERSION = 2  # 2 added the column simulations
 APPLICATION_ID = 0x63617263  # "carc", in the header of the database
 SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -33,12 +33,13 @@ CREATE TABLE games (
   deck INTEGER NOT NULL,
   rotation INTEGER NOT NULL,     -- of the seats
   seed TEXT NOT NULL,            -- of the deck; 64 bits do not fit into an SQLite integer
-  agents TEXT NOT NULL,          -- this and the next columns up to think_seconds: by seat
+  agents TEXT NOT NULL,          -- this and the next columns up to simulations: by seat
   scores TEXT NOT NULL,
   points TEXT NOT NULL,          -- by feature kind
   final_count TEXT NOT NULL,     -- the part of points paid after the last turn
   figures_set TEXT NOT NULL,
   think_seconds TEXT NOT NULL,
+  simulations TEXT NOT NULL,     -- or positions searched; 0 for agents that do not search
   turns INTEGER NOT NULL,
   discarded TEXT NOT NULL,
   record TEXT NOT NULL,
@@ -48,7 +49,7 @@ CREATE TABLE games (
 """
 COLUMNS = (
     "pairing, deck, rotation, seed, agents, scores, points, final_count, figures_set, "
-    "think_seconds, turns, discarded, record"
+    "think_seconds, simulations, turns, discarded, record"
 )
 ADVICE = "move it away or name another file"
 
@@ -65,6 +66,7 @@ class StoredGame:
     agents: list[str]
     scores: list[int]
     think_seconds: list[float]
+    simulations: list[int]
     turns: int
 
     @property
@@ -130,6 +132,7 @@ class ResultsFile:
             result.final_count,
             result.figures_set,
             result.think_seconds,
+            result.simulations,
         )
         row = (
             *key,
@@ -145,7 +148,14 @@ class ResultsFile:
                 f"INSERT INTO games ({COLUMNS}, checksum) VALUES ({places})", (*row, _checksum(row))
             )
         self._games.append(
-            StoredGame(*key, agents, result.scores, result.think_seconds, result.turns)
+            StoredGame(
+                *key,
+                agents,
+                result.scores,
+                result.think_seconds,
+                result.simulations,
+                result.turns,
+            )
         )
 
 
@@ -249,7 +259,8 @@ def _read_games(database: sqlite3.Connection, path: Path) -> list[StoredGame]:
 
 
 def _stored_game(row: tuple[Any, ...], path: Path) -> StoredGame:
-    pairing, deck, rotation, _, agents, scores, _, _, _, think_seconds, turns, _, _, checksum = row
+    pairing, deck, rotation, _, agents, scores, *_ = row
+    think_seconds, simulations, turns, _, _, checksum = row[9:]
     if _checksum(row[:-1]) != checksum:
         where = f"pairing {pairing}, deck {deck}, rotation {rotation}"
         raise ResultsError(
@@ -262,6 +273,7 @@ def _stored_game(row: tuple[Any, ...], path: Path) -> StoredGame:
         json.loads(agents),
         json.loads(scores),
         json.loads(think_seconds),
+        json.loads(simulations),
         turns,
     )
 

@@ -13,8 +13,8 @@ from itertools import combinations
 from typing import Any
 
 from carc._core import GameResult, split_seed
-from carc.agents import play_games
 from carc._version import __version__
+from carc.agents import play_games, resolved_options
 from carc.config import TournamentConfig
 from carc.results import GameKey, ResultsFile
 
@@ -57,6 +57,7 @@ def identity(config: TournamentConfig) -> dict[str, Any]:
     """Return what must agree for games to be counted together: all but the rounds."""
     return {
         "agents": list(config.agents),
+        "options": {name: resolved_options(name) for name in config.agents},
         "seed": config.seed,
         "players": config.players,
         "rules": config.rules.to_dict(),

@@ -57,7 +57,7 @@ def test_a_game_is_kept_with_everything_known_about_it(path: Path) -> None:
     for row in rows:
         values = {
             name: json.loads(row[name])
-            for name in ("agents", "scores", "points", "final_count", "figures_set")
+            for name in ("agents", "scores", "points", "final_count", "figures_set", "simulations")
         }
         record = carc.GameRecord.from_json(row["record"])
         assert record.agents == values["agents"]
@@ -65,6 +65,7 @@ def test_a_game_is_kept_with_everything_known_about_it(path: Path) -> None:
         assert record.state.scores == values["scores"]
         assert record.state.points == values["points"]
         assert record.state.final_count == values["final_count"]
+        assert values["simulations"] == [0, 0]
         assert row["turns"] == len(record.state.tiles) - 1
         assert json.loads(row["discarded"]) == record.state.discarded
         assert len(json.loads(row["think_seconds"])) == 2
@@ -76,7 +77,7 @@ def test_the_file_states_its_format(path: Path) -> None:
     with opened(path) as database:
         meta = dict(database.execute("SELECT key, value FROM meta"))
         assert database.execute("PRAGMA journal_mode").fetchone() == ("wal",)
-    assert (meta["format"], meta["version"]) == ("carc-results", "1")
+    assert (meta["format"], meta["version"]) == ("carc-results", "2")
     assert json.loads(meta["config"]) == identity(CONFIG)
 
 
@@ -137,7 +138,7 @@ def foreign_database(path: Path) -> None:
 
 def newer_version(path: Path) -> None:
     with opened(path) as database:
-        database.execute("PRAGMA user_version = 2")
+        database.execute("PRAGMA user_version = 3")
 
 
 def truncated(path: Path) -> None:
@@ -183,7 +184,7 @@ def changed_record(path: Path) -> None:
         (empty, "found an empty file"),
         (text, "no carc results database"),
         (foreign_database, "no carc results database"),
-        (newer_version, "found version 2 of the results format, expected 1"),
+        (newer_version, "found version 3 of the results format, expected 2"),
         (truncated, "results.sqlite: "),
         (only_a_header, "results.sqlite: "),
         (zeroed_page, "results.sqlite: "),

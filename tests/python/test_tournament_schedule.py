@@ -95,7 +95,9 @@ def stored(
     deck: int, rotation: int, agents: list[str], scores: list[int], turns: int = 71
 ) -> StoredGame:
     """Return a game in which every agent thought 10 ms for each point of its score."""
-    return StoredGame(0, deck, rotation, agents, scores, [score / 100 for score in scores], turns)
+    seconds = [score / 100 for score in scores]
+    searched = [1000 * (agent == "greedy") for agent in agents]
+    return StoredGame(0, deck, rotation, agents, scores, seconds, searched, turns)
 
 
 def test_report_of_two_decks_worked_out_by_hand() -> None:
@@ -117,6 +119,8 @@ def test_report_of_two_decks_worked_out_by_hand() -> None:
     assert greedy["margin_ci95"] == pytest.approx([14 - 12.706 * 16, 14 + 12.706 * 16], rel=1e-4)
     # greedy laid 35 of the 71 tiles in the second seat and 36 in the first.
     assert greedy["ms_per_turn"] == pytest.approx(1000 * 1.40 / (35 + 36 + 35 + 36))
+    assert greedy["sims_per_s"] == pytest.approx(4000 / 1.40)
+    assert random["sims_per_s"] is None
     assert [seat["margin_mean"] for seat in report["seats"]] == [-6, 6]
     assert report["pairings"][0]["agents"] == ["random", "greedy"]
     assert [result["wins"] for result in report["pairings"][0]["results"]] == [1, 2]

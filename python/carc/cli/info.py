@@ -7,8 +7,8 @@ from typing import Annotated, Any
 import typer
 
 from carc._core import STATE_BYTES, Rules, agent_kinds, rules_options, rules_presets
-from carc.agents import agent_settings, agent_table
 from carc._version import __version__
+from carc.agents import agent_settings, agent_table
 from carc.cli.terminal import JsonOption, out, plain_table, print_json
 
 
