@@ -11,7 +11,7 @@ import typer
 from rich.table import Table
 
 from carc._core import GameRecord, GameResult
-from carc.agents import make_agent, play_game
+from carc.agents import AGENTS, make_agent, play_game
 from carc.cli.person import PERSON, Conversation, QuitError, play_with_people
 from carc.cli.terminal import (
     JsonOption,
@@ -23,7 +23,7 @@ from carc.cli.terminal import (
     plain_table,
     print_json,
 )
-from carc.config import describe_rules, parse_rules, rules_table
+from carc.config import describe_rules, nearest, parse_rules, rules_table
 from carc.errors import ConfigError
 from carc.files import write_atomically
 
@@ -59,7 +59,7 @@ def play(
         raise ConfigError(f"found {len(names)} agents, expected {players or '2 to 5'}, one a seat")
     for name in names:
         if name != PERSON:
-            make_agent(name)  # refuses what is no agent before anything is played
+            _check_agent(name)
     chosen = parse_rules(rules or "current", "--rules")
     if "players" in rules_table(rules or "current", "--rules") and chosen.players != len(names):
         raise ConfigError(
@@ -94,6 +94,14 @@ def play(
     console.print(points_table(names, result))
     if record is not None:
         console.print(f"The game is in {record}", soft_wrap=True)
+
+
+def _check_agent(name: str) -> None:
+    """Refuse what is no agent before anything is played."""
+    plain = name.partition(":")[0]
+    if not plain.endswith(".toml") and nearest(plain, (*AGENTS, PERSON)) == PERSON:
+        raise ConfigError(f"unknown agent '{plain}', did you mean '{PERSON}'?")
+    make_agent(name)
 
 
 def points_table(names: Sequence[str], result: GameResult) -> Table:
