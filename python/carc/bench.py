@@ -19,6 +19,7 @@ from carc._core import (
     perft,
     random_games,
 )
+from carc.agents import make_agent
 
 RUNS = 5
 PERFT_TURNS = 4
@@ -72,6 +73,97 @@ def measure_core(seconds: float, on_measure: Callable[[], None] = lambda: None) 
     )
 
 
+@dataclass(frozen=True)
+class SearchMeasures:
+    """Results of `measure_search` in the units of their names.
+
+    champion_*: over the champion's decisions in a whole game against greedy.
+    nodes_bytes: mean memory of a node in the champion's trees.
+    two_threads_ratio: how many times as fast the champion is on two threads.
+    """
+
+    rollouts_per_s_opening: float
+    rollouts_per_s_middle: float
+    champion_sims_per_s: float
+    champion_sims_per_s_two_threads: float
+    two_threads_ratio: float
+    nodes_bytes: float
+
+
+def measure_search(
+    seconds: float, on_measure: Callable[[], None] = lambda: None, champion: str = "champion"
+) -> SearchMeasures:
+    """Measure searches; `on_measure` is called four times.
+
+    A rollout is a simulation of uct-rollout, its tree included. The champion's rates are those of
+    the best of as many games as fit into `seconds`, two at least.
+    """
+
+    def rollouts(state: GameState) -> float:
+        agent, rng = make_agent("uct-rollout"), Rng(SEED)
+
+        def search(repeats: int) -> float:
+            simulations = 0
+            for _ in range(repeats):
+                result = agent.analyse(state.clone(), rng)
+                simulations += result.simulations if result else 0
+            return float(simulations)
+
+        rate = best_rate(search, seconds)
+        on_measure()
+        return rate
+
+    def best_game(threads: int) -> ChampionGame:
+        games: list[ChampionGame] = []
+        began = time.perf_counter()
+        while len(games) < 2 or (time.perf_counter() - began < seconds and len(games) < RUNS):
+            games.append(champion_game(champion, threads))
+        on_measure()
+        return max(games, key=lambda game: game.sims_per_s)
+
+    opening, middle = rollouts(turn_after(1)), rollouts(turn_after(36))
+    one, two = best_game(1), best_game(2)
+    return SearchMeasures(
+        rollouts_per_s_opening=opening,
+        rollouts_per_s_middle=middle,
+        champion_sims_per_s=one.sims_per_s,
+        champion_sims_per_s_two_threads=two.sims_per_s,
+        two_threads_ratio=two.sims_per_s / one.sims_per_s,
+        nodes_bytes=one.node_bytes,
+    )
+
+
+@dataclass(frozen=True)
+class ChampionGame:
+    """What the searches of one game came to."""
+
+    sims_per_s: float
+    node_bytes: float
+
+
+def champion_game(champion: str, threads: int) -> ChampionGame:
+    """Play the champion against greedy; what it solves or has no choice in does not count."""
+    rules = Rules()
+    deck, state, rng = Deck(rules, seed=SEED), GameState(rules), Rng(SEED)
+    agent, greedy = make_agent(champion, threads=threads), make_agent("greedy")
+    simulations, nodes, size, seconds = 0, 0, 0, 0.0
+    while not state.is_terminal():
+        if state.is_chance_node():
+            state.draw(deck)
+        elif state.current_player() == 1 or state.num_legal_actions() == 1:
+            state.apply(greedy.choose(state, rng))
+        else:
+            result = agent.analyse(state, rng)
+            assert result is not None
+            state.apply(result.best)
+            if not result.exact:
+                simulations += result.simulations
+                nodes += result.nodes
+                size += result.bytes
+                seconds += result.seconds
+    return ChampionGame(simulations / seconds, size / nodes)
+
+
 def best_rate(work: Callable[[int], float], seconds: float) -> float:
     """Return the most units a second that work(repeats) did, which returns their number."""
     repeats = 1
@@ -115,6 +207,20 @@ def python_random_games(games: int) -> float:
                 actions = state.legal_actions()
                 state.apply(actions[int(rng.random() * len(actions))])
     return float(games)
+
+
+def turn_after(tiles: int) -> GameState:
+    """Return the position of a random game with this many tiles laid and the next one drawn."""
+    state = state_after(tiles)
+    deck = Deck(state.rules, tiles=Deck(state.rules, seed=SEED).tiles)
+    for _ in range(tiles - 1 + len(state.discarded)):
+        deck.draw()
+    while state.phase != "place":
+        if state.is_chance_node():
+            state.draw(deck)
+        else:
+            state.apply(state.legal_actions()[0])
+    return state
 
 
 def state_after(tiles: int) -> GameState:

@@ -4,14 +4,27 @@ import json
 import os
 import shlex
 import subprocess
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
 import carc as package
+from carc.bench import measure_search, turn_after
 from command_line import CARC, DATA, carc, carc_json, error_line
 
-COMMANDS = ("tournament", "play", "verify", "perft", "bench", "rules", "agents", "version")
+COMMANDS = (
+    "match",
+    "tournament",
+    "play",
+    "analyse",
+    "verify",
+    "perft",
+    "bench",
+    "rules",
+    "agents",
+    "version",
+)
 
 
 def test_no_command_shows_help() -> None:
@@ -139,6 +152,42 @@ def test_bench_measures_everything() -> None:
     assert keys <= document.keys()
     assert all(document[key] > 0 for key in keys)
     assert document["state_bytes"] == package.STATE_BYTES
+
+
+def test_bench_measures_searches() -> None:
+    measures = asdict(measure_search(0.01, champion="champion:simulations=64"))
+    assert all(value > 0 for value in measures.values())
+    assert measures["nodes_bytes"] > 64
+    ratio = measures["champion_sims_per_s_two_threads"] / measures["champion_sims_per_s"]
+    assert measures["two_threads_ratio"] == ratio
+
+
+@pytest.mark.long
+def test_bench_search_prints_its_measures() -> None:
+    document = carc_json("bench", "search", "--seconds", 0.01)
+    assert {
+        "rollouts_per_s_opening",
+        "rollouts_per_s_middle",
+        "champion_sims_per_s",
+        "champion_sims_per_s_two_threads",
+        "two_threads_ratio",
+        "nodes_bytes",
+    } <= document.keys()
+
+
+def test_positions_to_measure_searches_in_have_a_tile_to_lay() -> None:
+    for tiles in (1, 36):
+        state = turn_after(tiles)
+        assert (len(state.tiles), state.phase) == (tiles, "place")
+
+
+def test_agents_options_are_listed() -> None:
+    document = carc_json("agents", "--options", "champion")
+    values = {option["name"]: option["value"] for option in document["options"]}
+    assert (document["kind"], values["simulations"]) == ("mcts", "11008")
+    assert "simulations" in carc("agents", "--options", "mcts").stdout
+    assert "which has no options" in carc("agents", "--options", "greedy").stdout
+    assert "did you mean 'champion'?" in error_line(carc("agents", "--options", "champoin"))
 
 
 def test_quiet_leaves_stderr_empty() -> None:

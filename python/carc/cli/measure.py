@@ -22,7 +22,7 @@ from carc.cli.terminal import (
 from carc.config import describe_rules, nearest, parse_rules
 from carc.errors import ConfigError
 
-SUBJECTS = ("core",)
+SUBJECTS = ("core", "search")
 MEASURES = {
     "random_games_per_s": ("random base games for 2, one thread", "{:,.0f} a second"),
     "random_games_per_s_2_threads": ("the same on two threads", "{:,.0f} a second"),
@@ -32,6 +32,14 @@ MEASURES = {
     "perft_nodes_per_s": ("perft sequences counted", "{:,.0f} a second"),
     "clone_ns": ("copying a state", "{:,.1f} ns"),
     "state_bytes": ("size of a state", "{:,} bytes"),
+}
+SEARCH_MEASURES = {
+    "rollouts_per_s_opening": ("uct-rollout from the opening, simulations", "{:,.0f} a second"),
+    "rollouts_per_s_middle": ("uct-rollout after 36 tiles, simulations", "{:,.0f} a second"),
+    "champion_sims_per_s": ("champion over a game, simulations", "{:,.0f} a second"),
+    "champion_sims_per_s_two_threads": ("the same on two threads", "{:,.0f} a second"),
+    "two_threads_ratio": ("the second as a multiple of the first", "{:.2f}"),
+    "nodes_bytes": ("a node of the champion's trees", "{:,.0f} bytes"),
 }
 
 
@@ -99,34 +107,36 @@ def seconds_of_run(value: str | float) -> float:
 
 def bench(
     subject: Annotated[
-        str, typer.Argument(metavar="[SUBJECT]", help="What to measure: core.")
+        str, typer.Argument(metavar="[SUBJECT]", help="What to measure: core or search.")
     ] = "core",
     seconds: Annotated[
         float,
-        typer.Option(
-            metavar="S", parser=seconds_of_run, help="About how long each of seven measures runs."
-        ),
+        typer.Option(metavar="S", parser=seconds_of_run, help="About how long each measure runs."),
     ] = 1.0,
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Measure the engine's speed.
+    """Measure the speed of the engine, or of the searches.
 
     Each measure has one warm-up and five runs, of which the best counts: the one least disturbed by
-    other work.
+    other work. The champion plays whole games against greedy, two at least.
     """
-    from carc.bench import measure_core
+    from carc.bench import measure_core, measure_search
 
     if subject not in SUBJECTS:
         raise ConfigError(
             f"found subject '{subject}', did you mean '{nearest(subject, SUBJECTS)}'?"
         )
-    with progress(7, 0, "measures", quiet) as step:
-        measures = asdict(measure_core(seconds, step))
+    is_search = subject == "search"
+    with progress(4 if is_search else 7, 0, "measures", quiet) as step:
+        measured = measure_search(seconds, step) if is_search else measure_core(seconds, step)
+    measures = asdict(measured)
+    method = "best of the runs" if is_search else "one warm-up, best of five runs"
     if json:
-        print_json({**measures, "method": "one warm-up, best of five runs", "seconds": seconds})
+        print_json({**measures, "method": method, "seconds": seconds})
         return
-    table = plain_table("measure", "best of five", right=("best of five",))
-    for key, (meaning, form) in MEASURES.items():
+    head = "best" if is_search else "best of five"
+    table = plain_table("measure", head, right=(head,))
+    for key, (meaning, form) in (SEARCH_MEASURES if is_search else MEASURES).items():
         table.add_row(meaning, form.format(measures[key]))
     out().print(table)
