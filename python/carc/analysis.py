@@ -95,7 +95,10 @@ class Root:
 
 @dataclass(frozen=True)
 class Decision:
-    """A placement, or what was done with a figure. is_forced: nothing else was legal."""
+    """A placement, or what was done with a figure.
+
+    played: of rotations that look alike the first. is_forced: nothing else was legal.
+    """
 
     phase: str
     root: Root
@@ -294,6 +297,7 @@ def _decisions(record: GameRecord) -> list[tuple[int, GameState, Action]]:
 
 
 def _judge(state: GameState, action: Action, agent: NamedAgent, rng: Rng, top: int) -> Decision:
+    action = _listed(state, action)
     played = state.action_to_string(action)
     if state.num_legal_actions() == 1:
         only = Move(played, 0, 1.0, None, None, None, None, 0, [played])
@@ -337,6 +341,15 @@ def _judge(state: GameState, action: Action, agent: NamedAgent, rng: Rng, top: i
         cost,
         is_forced=False,
     )
+
+
+def _listed(state: GameState, action: Action) -> Action:
+    """Return an action as legal_actions lists it: of rotations that look alike only the first."""
+    actions = state.legal_actions()
+    if action in actions:
+        return action
+    alike = (Action.place(action.x, action.y, turns) for turns in (action.rotation % 2, 0))
+    return next(other for other in alike if other in actions)
 
 
 def _few(result: SearchResult) -> int:

@@ -195,6 +195,19 @@ def test_an_agent_that_searches_depths_analyses_exactly() -> None:
     assert max(costs) > 0
 
 
+def test_a_rotation_that_looks_like_another_is_the_same_move() -> None:
+    record = carc.GameRecord(
+        carc.GameState(carc.Rules(), carc.Deck(carc.Rules(), tiles=["U", "B"]))
+    )
+    for action in ("U", "U@0,1r3", "-", "B", "B@0,2r3", "monastery"):
+        record.apply(action)
+    straight, monastery = analyse_game(record, analyst("champion", {"solve_tiles": 0}), top=1000)
+    assert straight.placement.played == "U@0,1r1"
+    assert monastery.placement.played == "B@0,2r0"
+    for turn in (straight, monastery):
+        assert turn.placement.played in [move.move for move in turn.placement.moves]
+
+
 def test_discards_are_listed_with_the_turn_before_which_they_came() -> None:
     record = next(
         r for r in (played(RULES["two"], seed) for seed in range(200)) if r.state.discarded
