@@ -37,7 +37,7 @@ PLACE, FIGURE = "place", "figure"
 class Move:
     """A candidate. Scores are points at the end of the game as the search expects them.
 
-    utility: of the player who decides, -1 to 1; None if the search was exact.
+    utility: of the player who decides, -1 to 1; None if the search was exact or did not visit it.
     lead: own points minus the mean of the others'; None if not measured.
     score_mean, score_stdev: by player; None if the search gives no points.
     order: rank of the candidate, 0 the best.
@@ -376,7 +376,7 @@ def _move(
         move=text,
         visits=report.visits,
         prior=report.prior,
-        utility=None if result.exact else report.value,
+        utility=report.value if has_points or _gives_utility(agent) else None,
         lead=lead,
         score_mean=list(report.points[:players]) if has_points else None,
         score_stdev=list(report.spread[:players]) if has_points else None,

@@ -164,6 +164,11 @@ def limit_time(agents: Sequence[str], time_ms: float) -> list[str]:
         can = "time_ms" in option_names(kind)
         limits = {"time_ms": share, **UNLIMITED.get(kind, {})}
         out.append(with_options(agent, limits) if can else agent)
+        try:
+            make_agent(out[-1])
+        except Error as error:
+            half_text = f"{share:g} ms for each of a turn's {DECISIONS} decisions"
+            raise ConfigError(f"--time-ms: {half_text} of {agent}: {error}") from error
     if out == list(agents):
         names = " nor ".join(dict.fromkeys(agents))
         timed = [kind for kind, _, _ in agent_kinds() if "time_ms" in option_names(kind)]

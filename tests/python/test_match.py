@@ -180,6 +180,10 @@ def test_a_stopped_match_goes_on_where_it_was(
         (["champion", "random", "-o", "c.trees=5"], "expected a.option=value or b.option=value"),
         (["champion", "random", "-o", "trees"], "found 'trees', expected option=value"),
         (["champion", "random", "-o", "trees=0"], "trees: found 0, expected a whole number"),
+        (
+            ["star25", "random", "--time-ms", "5"],
+            "--time-ms: 2.5 ms for each of a turn's 2 decisions",
+        ),
         (["champion:tres=1", "random"], "unknown option 'tres', did you mean 'trees'?"),
     ],
 )

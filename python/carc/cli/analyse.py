@@ -156,6 +156,8 @@ def _print_candidates(turns: Sequence["Turn"]) -> None:
             what = "lay" if decision.phase == "place" else "figure after laying"
             note = ", nothing else was legal" if decision.is_forced else ""
             out().print(f"\nTurn {turn.number}, player {turn.player}, {what} {turn.tile}{note}")
+            if decision.root.exact:
+                out().print("Solved to the end of the game: leads are exact.")
             if not decision.is_forced:
                 out().print(_candidates(decision))
 
@@ -173,7 +175,7 @@ def _candidates(decision: "Decision") -> Table:
             move.move + (" (played)" if move.move == decision.played else ""),
             f"{move.visits:,}",
             f"{move.prior:.3f}",
-            "exact" if move.utility is None else f"{move.utility:+.3f}",
+            "-" if move.utility is None else f"{move.utility:+.3f}",
             _signed(move.lead),
             scores,
             " ".join(move.pv[1:5]),
