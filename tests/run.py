@@ -1,7 +1,8 @@
 """Run every check of the project. `./carc test [--long] [ARG...]` calls this; ARGs go to pytest.
 
 Stages: the C++ tests with asserts on; the same tests under AddressSanitizer and UBSan, where
-tests/cpp/core/random_games_test.cpp plays 20,000 games; ruff and mypy; pytest. --long plays
+tests/cpp/core/random_games_test.cpp plays 20,000 games; the tests of searches and games on threads
+under ThreadSanitizer; ruff and mypy; pytest. --long plays
 1,000,000 games there, adds the tests marked `long`, and runs each fuzzer for a minute (clang).
 
 Progress goes to stderr, the whole output to build/test.log. The last line of stdout is
@@ -193,6 +194,15 @@ def sanitizer_tests(checks: Checks, env: Mapping[str, str], games: int, timeout:
     return checks.ctest(folder, {**env, **sanitizers}, timeout)
 
 
+def thread_tests(checks: Checks, env: Mapping[str, str], timeout: int) -> Count:
+    """The tests of what runs on threads: searches, and games on a pool."""
+    folder = BUILD / "tsan"
+    defines = ["CARC_BUILD_TESTS=ON", "CARC_SANITIZE=thread", "CARC_TESTS=*/threads_test.cpp"]
+    if not checks.build(folder, SANITIZER_FLAGS, *defines):
+        return Count(failed=1)
+    return checks.ctest(folder, env, timeout)
+
+
 def fuzzers(checks: Checks) -> Count:
     folder = BUILD / "fuzz"
     defines = ["CARC_BUILD_FUZZERS=ON", "CMAKE_CXX_COMPILER=clang++"]
@@ -253,6 +263,7 @@ def main() -> int:
     stages: dict[str, Callable[[Checks], Count]] = {
         "C++ tests": lambda checks: cpp_tests(checks, env, timeout),
         "Sanitizer tests": lambda checks: sanitizer_tests(checks, env, games, timeout),
+        "Thread tests": lambda checks: thread_tests(checks, env, timeout),
         "Style and types": style_and_types,
         "Python tests": lambda checks: python_tests(checks, env, long, arguments),
     }

@@ -122,6 +122,7 @@ AgentFactory make_factory(const py::object& agent, const std::string& name, cons
   };
 }
 
+using OptionsDict = py::typing::Dict<py::str, py::object>;
 using OnResult = py::typing::Optional<py::typing::Callable<py::object(std::size_t, GameResult)>>;
 
 std::size_t play(const PyRules& rules, const Agents& agents, const std::vector<GameSpec>& games,
@@ -376,7 +377,8 @@ void bind_play(py::module_& m) {
       .def_readonly("name", &NamedAgent::name)
       .def_readonly("kind", &NamedAgent::kind)
       .def_property_readonly(
-          "options", [](const NamedAgent& a) -> py::dict { return from_json_value(a.options); },
+          "options",
+          [](const NamedAgent& a) -> OptionsDict { return from_json_value(a.options).cast<py::dict>(); },
           "The options that were given.")
       .def("choose", &ask, py::arg("state"), py::arg("rng"))
       .def("analyse", &analyse, py::arg("state"), py::arg("rng"),
@@ -384,10 +386,10 @@ void bind_play(py::module_& m) {
       .def("__repr__", [](const NamedAgent& a) { return "<carc agent " + a.name + ">"; });
   m.def(
       "make_agent",
-      [](const Text<"kind">& kind, const py::dict& options, const std::optional<Text<"name">>& name) {
+      [](const Text<"kind">& kind, const OptionsDict& options, const std::optional<Text<"name">>& name) {
         return std::make_unique<NamedAgent>(name ? name->value : kind.value, kind.value, to_json_value(options));
       },
-      py::arg("kind"), py::arg("options") = py::dict(), py::arg("name") = std::nullopt,
+      py::arg("kind"), py::arg("options") = OptionsDict(), py::arg("name") = std::nullopt,
       "An agent of this kind with these options, called `name` in results.");
   m.def(
       "agent_kinds",

@@ -12,11 +12,6 @@ FloatList list_of(const Values& values) { return {values.begin(), values.end()};
 
 Solution solve_state(const PyState& state, Whole<std::int64_t, "nodes", 1> nodes) {
   const PyState copy = state;
-  if (copy.state.phase() != Phase::kPlace && copy.state.phase() != Phase::kFigure) {
-    throw IllegalAction("solve: found phase " +
-                        std::string(kPhaseNames[static_cast<std::size_t>(copy.state.phase())]) +
-                        ", expected place or figure");
-  }
   const py::gil_scoped_release release;
   return solve(copy.state, SolverOptions{nodes});
 }
@@ -71,6 +66,7 @@ void bind_search(py::module_& m) {
       .def_property_readonly("best",
                              [](const Solution& s) {
                                if (!s.complete) throw Error("best: found an incomplete solution, expected a complete one");
+                               if (s.best < 0) throw Error("best: found a position where nobody decides");
                                return s.actions[static_cast<std::size_t>(s.best)];
                              })
       .def_property_readonly(

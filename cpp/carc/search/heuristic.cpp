@@ -251,7 +251,7 @@ void HeuristicEvaluator::values_after(const GameState& state, const ActionList& 
       while (state.open_cell(cell) != actions[i].cell()) ++cell;  // actions are in the order of the cells
     }
     after[i] = state.phase() == Phase::kDraw || next.is_terminal()
-                   ? judge.value(next, judge.terms(next))
+                   ? value(next)  // with another bag
                    : judge.value(next, judge.changed(terms, state, state.phase() == Phase::kPlace ? cell : -1, next));
   }
 }

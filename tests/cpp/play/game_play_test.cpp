@@ -67,19 +67,53 @@ AgentFactory faulty(int good, std::function<Action(const GameState&)> then) {
 
 // --- Agents by name -------------------------------------------------------------------------------------------------
 
-TEST(AgentTable, FindsAgentsByNameAndSuggestsTheNearest) {
-  EXPECT_EQ(find_agent("greedy").name, "greedy");
-  EXPECT_THAT(message_of<Error>([] { find_agent("gready"); }), AllOf(HasSubstr("'gready'"), HasSubstr("'greedy'")));
-  EXPECT_THROW(find_agent(""), Error);
+TEST(AgentKinds, UnknownNamesAndOptionsSuggestTheNearest) {
+  const auto message = [](const std::string& kind, const Json& options) {
+    return message_of<OptionError>([&] { configure_agent(kind, options); });
+  };
+  EXPECT_THAT(message("gready", Json::object()), AllOf(HasSubstr("'gready'"), HasSubstr("'greedy'")));
+  EXPECT_THAT(message("", Json::object()), HasSubstr("''"));
+  EXPECT_THAT(message("greedy", {{"depth", 2}}), AllOf(HasSubstr("'depth'"), HasSubstr("expected none")));
+  EXPECT_THAT(message("mcts", {{"simulation", 2}}), AllOf(HasSubstr("'simulation'"), HasSubstr("'simulations'")));
+  EXPECT_THAT(message("mcts", {{"simulations", 0}}), AllOf(HasSubstr("simulations: found 0"), HasSubstr("from 1 to")));
+  EXPECT_THAT(message("mcts", {{"simulations", 1.5}}), HasSubstr("whole number"));
+  EXPECT_THAT(message("mcts", {{"selection", "puckt"}}), HasSubstr("one of uct, ucb1_tuned, puct, uniform"));
+  EXPECT_THAT(message("mcts", {{"bag_aware", 1}}), HasSubstr("true or false"));
+  EXPECT_THAT(message("mcts", {{"hand", {1, 2}}}), HasSubstr("a list of 8 numbers"));
+  EXPECT_THAT(message("mcts", Json::array()), HasSubstr("expected an object"));
 }
 
-TEST(AgentTable, EveryAgentPlaysAWholeGame) {
-  const auto game = Game::create(rules_of({{"abbot", true}, {"river", "2021"}, {"farmer_recall", true}}));
-  for (const AgentEntry& entry : agent_table()) {
-    const auto agent = entry.make();
-    const GameResult result = play_game(game, {3, {0, 0}}, {agent.get()}, {entry.name});
-    EXPECT_EQ(result.scores.size(), 2u) << entry.name;
-    EXPECT_FALSE(entry.summary.empty());
+TEST(AgentKinds, OptionsListTheirDefaultsAsValues) {
+  for (const AgentKind& kind : agent_kinds()) {
+    Json options = Json::object();
+    for (const OptionInfo& option : kind.options) {
+      options[option.name] = Json::parse(option.value);
+      EXPECT_FALSE(option.meaning.empty());
+      EXPECT_FALSE(option.expected.empty());
+    }
+    EXPECT_NO_THROW(configure_agent(kind.name, options)) << kind.name;
+  }
+}
+
+// Few simulations, so that whole games are quick.
+Json quick(const std::string& kind) {
+  if (kind == "mcts") return {{"simulations", 12}, {"trees", 2}, {"memory_mb", 4}};
+  if (kind == "expectiminimax") return {{"depth", 1}};
+  return Json::object();
+}
+
+TEST(AgentKinds, EveryKindPlaysWholeGamesWithAllPlayers) {
+  for (int players = 2; players <= 5; ++players) {
+    const auto game = Game::create(
+        rules_of({{"players", players}, {"abbot", true}, {"river", "2021"}, {"farmer_recall", true}}));
+    for (const AgentKind& kind : agent_kinds()) {
+      const auto agent = configure_agent(kind.name, quick(kind.name))();
+      const GameResult result =
+          play_game(game, {3, std::vector<int>(static_cast<std::size_t>(players), 0)}, {agent.get()}, {kind.name});
+      EXPECT_EQ(result.scores.size(), static_cast<std::size_t>(players)) << kind.name;
+      EXPECT_FALSE(kind.summary.empty());
+      EXPECT_EQ(result.simulations[0] > 0, kind.name == "mcts" || kind.name == "expectiminimax") << kind.name;
+    }
   }
 }
 
