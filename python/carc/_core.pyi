@@ -579,7 +579,7 @@ class NamedAgent(Agent):
     @property
     def name(self) -> str: ...
     @property
-    def options(self) -> dict:
+    def options(self) -> dict[str, typing.Any]:
         """The options that were given."""
 
 class GameResult:
@@ -638,7 +638,9 @@ def agent_kinds() -> list[tuple[str, str, list[tuple[str, str, str, str]]]]:
     what is accepted, meaning).
     """
 
-def make_agent(kind: str, options: dict = {}, name: str | None = None) -> NamedAgent:
+def make_agent(
+    kind: str, options: dict[str, typing.Any] = {}, name: str | None = None
+) -> NamedAgent:
     """An agent of this kind with these options, called `name` in results."""
 
 def measure_clone_ns(state: GameState, n: typing.SupportsIndex = 1000000) -> float:
