@@ -8,7 +8,7 @@ namespace {
 
 using FloatList = std::vector<float>;
 
-FloatList list_of(const Values& values) { return {values.begin(), values.end()}; }
+FloatList list_of(const Values& values, int players) { return {values.begin(), values.begin() + players}; }
 
 Solution solve_state(const PyState& state, Whole<std::int64_t, "nodes", 1> nodes) {
   const PyState copy = state;
@@ -26,13 +26,13 @@ void bind_search(py::module_& m) {
       .def_readonly("value", &ActionReport::value,
                     "Mean utility, -1 to 1, of the player who decides; of an exact search points of difference.")
       .def_property_readonly(
-          "utility", [](const ActionReport& r) { return list_of(r.utility); },
-          "Mean utility; entries beyond the game's players are 0.")
+          "utility", [](const ActionReport& r) { return list_of(r.utility, r.players); },
+          "Mean utility.")
       .def_property_readonly(
-          "points", [](const ActionReport& r) { return list_of(r.points); },
+          "points", [](const ActionReport& r) { return list_of(r.points, r.players); },
           "Mean of the points that the simulations foresaw.")
       .def_property_readonly(
-          "spread", [](const ActionReport& r) { return list_of(r.spread); },
+          "spread", [](const ActionReport& r) { return list_of(r.spread, r.players); },
           "Standard deviation of those points between simulations.");
   py::class_<SearchResult>(m, "SearchResult", "What a search found out about a position.")
       .def_readonly("actions", &SearchResult::actions, "An ActionReport for each legal action, in their order.")
@@ -46,10 +46,10 @@ void bind_search(py::module_& m) {
       .def_readonly("best_index", &SearchResult::best, "Its place in `actions`.")
       .def_readonly("line", &SearchResult::line, "Principal variation: the best action, then the most visited ones.")
       .def_property_readonly(
-          "value", [](const SearchResult& r) { return list_of(r.value); },
+          "value", [](const SearchResult& r) { return list_of(r.value, r.players); },
           "Mean utility of each player.")
       .def_property_readonly(
-          "points", [](const SearchResult& r) { return list_of(r.points); },
+          "points", [](const SearchResult& r) { return list_of(r.points, r.players); },
           "Mean points foreseen for each player.")
       .def_readonly("simulations", &SearchResult::simulations)
       .def_readonly("nodes", &SearchResult::nodes)
@@ -61,7 +61,7 @@ void bind_search(py::module_& m) {
   py::class_<Solution>(m, "Solution", "The exact value of a position near the end of the game.")
       .def_readonly("complete", &Solution::complete, "False: there were more positions than allowed; nothing else holds.")
       .def_property_readonly(
-          "value", [](const Solution& s) { return list_of(s.value); },
+          "value", [](const Solution& s) { return list_of(s.value, s.players); },
           "Expected points of difference to the mean of the others, by player.")
       .def_property_readonly("best",
                              [](const Solution& s) {
@@ -74,7 +74,7 @@ void bind_search(py::module_& m) {
           [](const Solution& s) {
             std::vector<std::pair<Action, FloatList>> out;
             for (std::size_t i = 0; s.complete && i < s.actions.size(); ++i)
-              out.emplace_back(s.actions[i], list_of(s.values[i]));
+              out.emplace_back(s.actions[i], list_of(s.values[i], s.players));
             return out;
           },
           "(action, value by player) for each legal action.")

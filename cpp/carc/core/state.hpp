@@ -106,7 +106,8 @@ class GameState {
   int discarded_tiles() const { return discarded_; }
   TypeId discarded_tile(int i) const { return types_[static_cast<std::size_t>(kMaxTiles - 1 - i)]; }
   int figures_on_board() const { return figures_ + monks_; }
-  // Those on roads, cities and fields come first, then monasteries and gardens.
+  // The first `spread_figures` are on roads, cities and fields, the others in monasteries and gardens.
+  int spread_figures() const { return figures_; }
   Figure figure(int i) const {
     return figure_table_[static_cast<std::size_t>(i < figures_ ? i : kMaxFigures - 1 - (i - figures_))];
   }

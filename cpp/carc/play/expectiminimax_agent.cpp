@@ -9,11 +9,13 @@ std::optional<SearchResult> ExpectiminimaxAgent::analyse(const GameState& state,
   const ExpectiminimaxResult found = search_.search(state, rng);
   nodes_ += found.nodes;
   SearchResult out;
+  out.players = state.players();
   const auto mover = static_cast<std::size_t>(state.turn_player());
   std::uint32_t ties = 0;
   for (const RootAction& root : found.actions) {
     ActionReport report;
     report.action = root.action;
+    report.players = state.players();
     report.visits = root.exact;
     report.utility = root.value;
     report.value = static_cast<double>(root.value[mover]);

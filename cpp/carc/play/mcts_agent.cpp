@@ -41,6 +41,7 @@ std::optional<SearchResult> MctsAgent::solved(const GameState& state) const {
   const Solution solution = solve(state, SolverOptions{options_.solver_nodes});
   if (!solution.complete) return std::nullopt;
   SearchResult out;
+  out.players = state.players();
   out.exact = true;
   out.best = solution.best;
   out.value = solution.value;
@@ -48,6 +49,7 @@ std::optional<SearchResult> MctsAgent::solved(const GameState& state) const {
   for (std::size_t i = 0; i < solution.actions.size(); ++i) {
     ActionReport report;
     report.action = solution.actions[i];
+    report.players = state.players();
     report.utility = solution.values[i];
     report.value = static_cast<double>(report.utility[static_cast<std::size_t>(state.turn_player())]);
     out.actions.push_back(report);

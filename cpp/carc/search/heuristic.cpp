@@ -47,9 +47,9 @@ class Judge {
   Terms terms(const GameState& state) {
     Terms t;
     IdSet seen;
-    for (int i = 0; i < state.figures_on_board(); ++i) {
+    for (int i = 0; i < state.spread_figures(); ++i) {
       const Figure f = state.figure(i);
-      if (f.kind == FeatureKind::kRoad || f.kind == FeatureKind::kCity) add_once(seen, state, f.label, t);
+      if (f.kind != FeatureKind::kField) add_once(seen, state, f.label, t);
     }
     add_monks(state, t);
     add_fields(state, t);
@@ -109,7 +109,7 @@ class Judge {
  private:
   static int farmers_of(const GameState& state) {
     int n = 0;
-    for (int i = 0; i < state.figures_on_board(); ++i) n += state.figure(i).kind == FeatureKind::kField;
+    for (int i = 0; i < state.spread_figures(); ++i) n += state.figure(i).kind == FeatureKind::kField;
     return n;
   }
 
@@ -146,9 +146,8 @@ class Judge {
   }
 
   void add_monks(const GameState& state, Terms& t) {
-    for (int i = 0; i < state.figures_on_board(); ++i) {
+    for (int i = state.spread_figures(); i < state.figures_on_board(); ++i) {
       const Figure f = state.figure(i);
-      if (f.kind != FeatureKind::kMonastery && f.kind != FeatureKind::kGarden) continue;
       const int missing = f.label;
       t.monks[f.player] += static_cast<float>(9 - missing);
       if (missing == 0 || missing >= kHopeless) continue;
@@ -168,7 +167,7 @@ class Judge {
     std::array<std::uint8_t, 256> waiting;
     std::array<std::uint8_t, kMaxLines> cities;
     std::size_t n = 0;
-    for (int i = 0; i < state.figures_on_board(); ++i) {
+    for (int i = 0; i < state.spread_figures(); ++i) {
       const Figure f = state.figure(i);
       if (f.kind != FeatureKind::kField) continue;
       state.for_each_city(f.label, [&](std::uint8_t city) {

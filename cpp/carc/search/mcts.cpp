@@ -137,6 +137,7 @@ SearchResult Mcts::search(const GameState& state, std::uint64_t seed) {
 
   // Pool the roots.
   SearchResult out;
+  out.players = state.players();
   const auto n = static_cast<std::size_t>(actions.size());
   const auto players = static_cast<std::size_t>(state.players());
   const auto mover = static_cast<std::size_t>(state.turn_player());
@@ -144,6 +145,7 @@ SearchResult Mcts::search(const GameState& state, std::uint64_t seed) {
   for (std::size_t i = 0; i < n; ++i) {
     ActionReport report;
     report.action = actions[static_cast<int>(i)];
+    report.players = state.players();
     std::array<double, kMaxPlayers> sum{}, sum_points{}, squares{};
     for (const TreeResult& r : results) {
       report.visits += r.sums.visits[i];

@@ -13,6 +13,10 @@ std::uint32_t threshold(float probability) {
 }  // namespace
 
 TypeId sample_tile(const GameState& state, Rng& rng) {
+  return tile_at(state, static_cast<double>(rng.next() >> 11) * 0x1.0p-53);
+}
+
+TypeId tile_at(const GameState& state, double share) {
   const int types = state.game().types();
   int copies = state.tiles_left();
   if (state.game().lake()) {
@@ -21,7 +25,7 @@ TypeId sample_tile(const GameState& state, Rng& rng) {
       if (state.can_draw(static_cast<TypeId>(t))) copies += state.tiles_left(static_cast<TypeId>(t));
     }
   }
-  int n = static_cast<int>(rng.below(static_cast<std::uint32_t>(copies)));
+  int n = std::min(copies - 1, static_cast<int>(share * copies));
   for (TypeId t = 0;; ++t) {
     if (state.game().lake() && !state.can_draw(t)) continue;
     n -= state.tiles_left(t);

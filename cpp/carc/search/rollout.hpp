@@ -41,5 +41,7 @@ class RolloutEvaluator final : public Evaluator {
 
 // Draws one of the tiles that can come next, each copy equally likely. Phase Draw.
 TypeId sample_tile(const GameState& state, Rng& rng);
+// The tile at `share` (in [0, 1)) of all copies that can come next, types in order.
+TypeId tile_at(const GameState& state, double share);
 
 }  // namespace carc

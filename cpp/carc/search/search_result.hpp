@@ -11,6 +11,7 @@ namespace carc {
 // What the search says of one action.
 struct ActionReport {
   Action action;
+  int players = 0;  // entries of the vectors below that count
   std::int64_t visits = 0;
   double prior = 0;
   double value = 0;   // mean utility of the player who decides
@@ -20,6 +21,7 @@ struct ActionReport {
 };
 
 struct SearchResult {
+  int players = 0;                    // of the game
   std::vector<ActionReport> actions;  // in the order of legal_actions
   int best = 0;                       // index of the action to play
   std::vector<Action> line;           // principal variation: best, then most visited, draws included

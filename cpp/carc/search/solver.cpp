@@ -254,7 +254,11 @@ class Solver {
 }  // namespace
 
 Solution solve(const GameState& state, const SolverOptions& options) {
-  if (state.tiles_left() > kMostTiles) return {};
+  if (state.tiles_left() > kMostTiles) {
+    Solution none;
+    none.players = state.players();
+    return none;
+  }
   Solver solver(state, options.nodes);
   const int players = state.players();
   Gains now{}, to_come{};
@@ -270,6 +274,7 @@ Solution solve(const GameState& state, const SolverOptions& options) {
   };
 
   Solution out;
+  out.players = state.players();
   ActionList actions;
   state.legal_actions(actions);
   out.actions.assign(actions.begin(), actions.end());
@@ -288,6 +293,7 @@ Solution solve(const GameState& state, const SolverOptions& options) {
     }
   } catch (const OutOfNodes&) {
     Solution none;
+    none.players = state.players();
     none.nodes = options.nodes;
     return none;
   }

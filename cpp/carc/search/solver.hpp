@@ -33,6 +33,7 @@ struct SolverOptions {
 };
 
 struct Solution {
+  int players = 0;        // entries of the vectors below that count
   bool complete = false;  // false: the budget did not suffice, or more than 15 tiles are left; nothing else counts
   Values value{};         // by player: expected own points minus the mean of the others' points
   std::vector<Action> actions;  // legal actions of the state, in their order

@@ -81,7 +81,7 @@ NodeLayout TreeSearch::layout(const MctsOptions& options, const Evaluator& evalu
 
 TreeSearch::TreeSearch(const MctsOptions& options, Evaluator& evaluator, Tree& tree, const GameState& state,
                        std::uint64_t seed, std::uint64_t noise_seed)
-    : options_(options), evaluator_(evaluator), tree_(tree), layout_(tree.layout()), root_state_(state), rng_(seed) {
+    : options_(options), evaluator_(evaluator), tree_(tree), layout_(tree.layout()), root_state_(state), rng_(seed), draws_seed_(split(seed, 1)) {
   tree_.clear();
   if (options_.unknown_deck == UnknownDeck::kDecks) deck_ = sample_deck(state, rng_);
   root_ = expand(state);
@@ -272,8 +272,13 @@ int TreeSearch::select(Tree::Node& node, bool masked) {
   return best;
 }
 
+// Outcomes follow a low-discrepancy sequence (multiples of the golden ratio), whose start is the same for all nodes with
+// as many tiles left: actions are compared on the same draws, and every outcome comes as often as it should.
 int TreeSearch::pick_outcome(Tree::Node& node, const GameState& state) {
-  const Action action = Action::draw(sample_tile(state, rng_));
+  constexpr std::uint64_t kGoldenRatio = 0x9E3779B97F4A7C15U;  // times 2^64
+  const std::uint64_t start = split(draws_seed_, static_cast<std::uint64_t>(state.tiles_left()));
+  const std::uint64_t at = start + static_cast<std::uint64_t>(node.visits) * kGoldenRatio;
+  const Action action = Action::draw(tile_at(state, static_cast<double>(at >> 11) * 0x1.0p-53));
   return static_cast<int>(std::find(node.actions(), node.actions() + node.size, action) - node.actions());
 }
 

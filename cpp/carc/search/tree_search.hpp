@@ -76,7 +76,8 @@ class TreeSearch {
   GameState root_state_;
   Tree::Offset root_ = 0;
   Values root_mean_{};
-  Rng rng_{0};
+  Rng rng_;
+  std::uint64_t draws_seed_;
   std::array<TypeId, kMaxTiles> deck_;
   RootSums sums_;
   std::vector<Step> path_;
