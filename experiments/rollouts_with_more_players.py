@@ -58,7 +58,9 @@ def compare(players: int, options: argparse.Namespace) -> None:
 
 def main() -> None:
     """Play with 3, 4 and 5 players."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("--decks", type=int, default=60)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--simulations", type=int, default=1000)

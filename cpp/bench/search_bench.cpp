@@ -1,5 +1,5 @@
-// Speed of the pieces of a search: evaluations, expansions, playouts, and whole decisions, from the opening and from the
-// middle of a random base game for two (fixed seed).
+// Speed of the pieces of a search: evaluations, expansions, playouts, and whole decisions, from the opening and from
+// the middle of a random base game for two (fixed seed).
 #include <memory>
 
 #include <benchmark/benchmark.h>

@@ -377,8 +377,7 @@ void bind_play(py::module_& m) {
       .def_readonly("name", &NamedAgent::name)
       .def_readonly("kind", &NamedAgent::kind)
       .def_property_readonly(
-          "options",
-          [](const NamedAgent& a) -> OptionsDict { return from_json_value(a.options).cast<py::dict>(); },
+          "options", [](const NamedAgent& a) -> OptionsDict { return from_json_value(a.options).cast<py::dict>(); },
           "The options that were given.")
       .def("choose", &ask, py::arg("state"), py::arg("rng"))
       .def("analyse", &analyse, py::arg("state"), py::arg("rng"),

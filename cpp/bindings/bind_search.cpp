@@ -26,8 +26,7 @@ void bind_search(py::module_& m) {
       .def_readonly("value", &ActionReport::value,
                     "Mean utility, -1 to 1, of the player who decides; of an exact search points of difference.")
       .def_property_readonly(
-          "utility", [](const ActionReport& r) { return list_of(r.utility, r.players); },
-          "Mean utility.")
+          "utility", [](const ActionReport& r) { return list_of(r.utility, r.players); }, "Mean utility.")
       .def_property_readonly(
           "points", [](const ActionReport& r) { return list_of(r.points, r.players); },
           "Mean of the points that the simulations foresaw.")
@@ -46,8 +45,7 @@ void bind_search(py::module_& m) {
       .def_readonly("best_index", &SearchResult::best, "Its place in `actions`.")
       .def_readonly("line", &SearchResult::line, "Principal variation: the best action, then the most visited ones.")
       .def_property_readonly(
-          "value", [](const SearchResult& r) { return list_of(r.value, r.players); },
-          "Mean utility of each player.")
+          "value", [](const SearchResult& r) { return list_of(r.value, r.players); }, "Mean utility of each player.")
       .def_property_readonly(
           "points", [](const SearchResult& r) { return list_of(r.points, r.players); },
           "Mean points foreseen for each player.")
@@ -59,13 +57,15 @@ void bind_search(py::module_& m) {
       .def_readonly("exact", &SearchResult::exact,
                     "Solved to the end of the game: values are points of difference, nothing was simulated.");
   py::class_<Solution>(m, "Solution", "The exact value of a position near the end of the game.")
-      .def_readonly("complete", &Solution::complete, "False: there were more positions than allowed; nothing else holds.")
+      .def_readonly("complete", &Solution::complete,
+                    "False: there were more positions than allowed; nothing else holds.")
       .def_property_readonly(
           "value", [](const Solution& s) { return list_of(s.value, s.players); },
           "Expected points of difference to the mean of the others, by player.")
       .def_property_readonly("best",
                              [](const Solution& s) {
-                               if (!s.complete) throw Error("best: found an incomplete solution, expected a complete one");
+                               if (!s.complete)
+                                 throw Error("best: found an incomplete solution, expected a complete one");
                                if (s.best < 0) throw Error("best: found a position where nobody decides");
                                return s.actions[static_cast<std::size_t>(s.best)];
                              })

@@ -2,9 +2,9 @@
 #include <cmath>
 
 #include "bindings.hpp"
-#include "carc/core/options.hpp"
 #include "carc/core/error.hpp"
 #include "carc/core/notation.hpp"
+#include "carc/core/options.hpp"
 
 namespace carc::python {
 namespace {

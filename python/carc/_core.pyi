@@ -483,7 +483,7 @@ class ActionReport:
         """Standard deviation of those points between simulations."""
     @property
     def utility(self) -> list[float]:
-        """Mean utility; entries beyond the game's players are 0."""
+        """Mean utility."""
     @property
     def value(self) -> float:
         """Mean utility, -1 to 1, of the player who decides; of an exact search points of

@@ -52,7 +52,8 @@ std::string expected(OptionRange range) {
     return "true or false";
   } else if constexpr (std::is_enum_v<T>) {
     std::string names;
-    for (const char* name : enum_names(static_cast<T*>(nullptr))) names += (names.empty() ? "" : ", ") + std::string(name);
+    for (const char* name : enum_names(static_cast<T*>(nullptr)))
+      names += (names.empty() ? "" : ", ") + std::string(name);
     return "one of " + names;
   } else if constexpr (kIsArray<T>) {
     return "a list of " + std::to_string(std::tuple_size_v<T>) + " numbers from " + number_text(range.low) + " to " +

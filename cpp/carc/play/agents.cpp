@@ -46,7 +46,8 @@ const std::vector<AgentKind>& agent_kinds() {
       kind<JczAgent, JczWeights>("jcz", "ranks complete turns by points, chances of closing, stuck figures, merges"),
       kind<ExpectiminimaxAgent, ExpectiminimaxAgentOptions>("expectiminimax",
                                                             "depth-limited search over draws with Star pruning"),
-      kind<MctsAgent, MctsAgentOptions>("mcts", "Monte Carlo tree search over sampled decks, chance nodes or open loop"),
+      kind<MctsAgent, MctsAgentOptions>("mcts",
+                                        "Monte Carlo tree search over sampled decks, chance nodes or open loop"),
   };
   return kKinds;
 }

@@ -23,15 +23,15 @@ struct GameSpec {
 };
 
 struct GameResult {
-  std::vector<int> scores;                           // by seat
-  Points points;                                     // by feature kind and seat
-  Points final_count;                                // the part of them paid after the last turn
-  int turns = 0;                                     // tiles laid
-  std::vector<std::string> discarded;                // ids of the tiles that fitted nowhere
-  std::array<int, kMaxPlayers> figures_set{};        // by seat, in the whole game
-  std::array<std::int64_t, kMaxPlayers> think_ns{};  // by seat: time spent in choose()
+  std::vector<int> scores;                              // by seat
+  Points points;                                        // by feature kind and seat
+  Points final_count;                                   // the part of them paid after the last turn
+  int turns = 0;                                        // tiles laid
+  std::vector<std::string> discarded;                   // ids of the tiles that fitted nowhere
+  std::array<int, kMaxPlayers> figures_set{};           // by seat, in the whole game
+  std::array<std::int64_t, kMaxPlayers> think_ns{};     // by seat: time spent in choose()
   std::array<std::int64_t, kMaxPlayers> simulations{};  // by seat: Agent::simulations of the whole game
-  std::string record;                                // GameRecord::to_json()
+  std::string record;                                   // GameRecord::to_json()
 };
 
 // Throws IllegalAction naming the agent if it chooses an illegal action.

@@ -32,9 +32,11 @@ struct MctsAgentOptions {
     mcts.each_option(v);
     weights.each_option(v);
     rollout.each_option(v);
-    v("solve_tiles", solve_tiles, {0, 84}, "solve exactly when so many tiles are left, the drawn one included; 0 = never");
+    v("solve_tiles", solve_tiles, {0, 84},
+      "solve exactly when so many tiles are left, the drawn one included; 0 = never");
     v("solver_nodes", solver_nodes, {1, 1e12}, "positions that the solver may visit before the search takes over");
-    v("tie_decks", tie_decks, {0, 100000}, "decks played to the end by greedy to part placements that the heuristic values alike");
+    v("tie_decks", tie_decks, {0, 100000},
+      "decks played to the end by greedy to part placements that the heuristic values alike");
     v("tie_actions", tie_actions, {2, 680}, "most placements that are parted so");
   }
 };

@@ -27,7 +27,9 @@ SequentialHalving::SequentialHalving(Tree::Node& root, int actions, std::int64_t
       left_(static_cast<std::size_t>(root.size)),
       budget_(budget) {
   std::iota(left_.begin(), left_.end(), 0);
-  std::stable_sort(left_.begin(), left_.end(), [&](int a, int b) { return base_[static_cast<std::size_t>(a)] > base_[static_cast<std::size_t>(b)]; });
+  std::stable_sort(left_.begin(), left_.end(), [&](int a, int b) {
+    return base_[static_cast<std::size_t>(a)] > base_[static_cast<std::size_t>(b)];
+  });
   left_.resize(std::min(left_.size(), static_cast<std::size_t>(actions)));
   rounds_ = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::bit_width(left_.size() - 1)));
   per_action_ = std::max<std::int64_t>(1, budget_ / (rounds_ * static_cast<std::int64_t>(left_.size())));
@@ -35,7 +37,9 @@ SequentialHalving::SequentialHalving(Tree::Node& root, int actions, std::int64_t
 
 void SequentialHalving::halve(Tree::Node& root) {
   const double most = *std::max_element(root.counts(), root.counts() + root.size);
-  const auto score = [&](int a) { return base_[static_cast<std::size_t>(a)] + sigma(root.means(root.player)[a], most); };
+  const auto score = [&](int a) {
+    return base_[static_cast<std::size_t>(a)] + sigma(root.means(root.player)[a], most);
+  };
   std::stable_sort(left_.begin(), left_.end(), [&](int a, int b) { return score(a) > score(b); });
   left_.resize((left_.size() + 1) / 2);
   per_action_ = std::max<std::int64_t>(1, budget_ / (rounds_ * static_cast<std::int64_t>(left_.size())));

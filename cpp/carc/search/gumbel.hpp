@@ -1,8 +1,8 @@
 // Choosing among root actions with few simulations: sample actions by Gumbel noise, halve them by value.
 //
 // Danihelka, Guez, Schrittwieser and Silver, "Policy improvement by planning with Gumbel" (2022), algorithm 2: the m
-// actions with the highest g(a) + ln P(a) start; the budget is shared equally over ceil(log2 m) rounds and within a round
-// over the actions that are left; after a round the better half by g(a) + ln P(a) + sigma(q(a)) stays, with
+// actions with the highest g(a) + ln P(a) start; the budget is shared equally over ceil(log2 m) rounds and within a
+// round over the actions that are left; after a round the better half by g(a) + ln P(a) + sigma(q(a)) stays, with
 // sigma(q) = (50 + most visits) * q and q in [0, 1].
 #pragma once
 
@@ -25,8 +25,8 @@ class SequentialHalving {
  private:
   void halve(Tree::Node& root);
 
-  std::vector<float> base_;   // g + ln P, by root action
-  std::vector<int> left_;     // actions still in the race
+  std::vector<float> base_;  // g + ln P, by root action
+  std::vector<int> left_;    // actions still in the race
   std::int64_t budget_;
   std::int64_t rounds_;
   std::int64_t per_action_ = 0;  // simulations of each in this round

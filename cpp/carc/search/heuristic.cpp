@@ -135,10 +135,10 @@ class Judge {
     const Majority owners = majority(line.figures);
     const int points =
         share(rules_, line_value(rules_, line.kind, line.tiles, line.shields, line.open == 0), owners) * sign;
-    const float hope = line.kind == FeatureKind::kCity && line.open
-                           ? closing(state, id) * weights_.hope_city *
-                                 static_cast<float>((line.tiles + line.shields) * sign)
-                           : 0;
+    const float hope =
+        line.kind == FeatureKind::kCity && line.open
+            ? closing(state, id) * weights_.hope_city * static_cast<float>((line.tiles + line.shields) * sign)
+            : 0;
     for (std::size_t p = 0; p < players_; ++p) {
       t.lines[p] += owners.players >> p & 1 ? static_cast<float>(points) : 0;
       t.line_hope[p] += figures_of(line.figures, static_cast<int>(p)) ? hope : 0;

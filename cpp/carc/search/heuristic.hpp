@@ -3,8 +3,8 @@
 // For player p
 //   U(p) = score + final + min(hope_cap, hope) + hand[meeples in hand] + abbot * (abbot in hand)
 // final: what would be paid if the game ended now; what the tile just laid closed counts closed.
-// hope: with P(k) = hope[k - 1], k = number of distinct empty cells at the feature's open edges (of a monastery: missing
-// neighbours), P = 0 from k = 4,
+// hope: with P(k) = hope[k - 1], k = number of distinct empty cells at the feature's open edges (of a monastery:
+// missing neighbours), P = 0 from k = 4,
 //   + hope_city * P * (tiles + shields) of every unfinished city with a knight of p
 //   + hope_monastery * P * missing neighbours of every monastery or garden of p
 //   + hope_field * P of every unfinished city at a field with a farmer of p, once a city.
@@ -42,8 +42,10 @@ struct HeuristicWeights {
     v("hope", hope, {0, 1}, "probability of closing a feature with 1, 2, 3 empty cells to fill");
     v("hope_cap", hope_cap, {0, 1000}, "points, most that hope can add to a player");
     v("hope_city", hope_city, {-100, 100}, "points a tile or shield of an unfinished city, times the probability");
-    v("hope_monastery", hope_monastery, {-100, 100}, "points a missing neighbour of a monastery, times the probability");
-    v("hope_field", hope_field, {-100, 100}, "points for an unfinished city at an own farmer's field, times the probability");
+    v("hope_monastery", hope_monastery, {-100, 100},
+      "points a missing neighbour of a monastery, times the probability");
+    v("hope_field", hope_field, {-100, 100},
+      "points for an unfinished city at an own farmer's field, times the probability");
     v("bag_aware", bag_aware, {}, "multiply hope by the chance that undrawn tiles fill the cells");
     v("prior_scale", prior_scale, {0.01, 1e6}, "points of change that make an action e times as likely a priori");
   }

@@ -60,7 +60,8 @@ struct TreeResult {
 // The root's actions in the order of legal_actions, though a node may keep them sorted by prior.
 std::vector<int> places_of(const ActionList& actions, Tree::Node& root) {
   std::vector<int> places;
-  for (const Action a : actions) places.push_back(static_cast<int>(std::find(root.actions(), root.actions() + root.size, a) - root.actions()));
+  for (const Action a : actions)
+    places.push_back(static_cast<int>(std::find(root.actions(), root.actions() + root.size, a) - root.actions()));
   return places;
 }
 
@@ -82,8 +83,8 @@ SearchResult Mcts::search(const GameState& state, std::uint64_t seed) {
 
   const auto run_tree = [&](Worker& worker, int t, int trees_to_come) {
     TreeResult& result = results[static_cast<std::size_t>(t)];
-    TreeSearch search(options_, *worker.evaluator, *worker.tree, state, split(seed, kTrees + static_cast<std::uint64_t>(t)),
-                      split(seed, kNoise));
+    TreeSearch search(options_, *worker.evaluator, *worker.tree, state,
+                      split(seed, kTrees + static_cast<std::uint64_t>(t)), split(seed, kNoise));
     const std::int64_t budget = options_.simulations / trees + (t < options_.simulations % trees);
     if (options_.gumbel_actions > 0) {
       SequentialHalving halving(search.root(), options_.gumbel_actions, budget, split(seed, kNoise));
@@ -119,7 +120,8 @@ SearchResult Mcts::search(const GameState& state, std::uint64_t seed) {
       if (!worker.evaluator) worker.evaluator = make_evaluator_();
       const NodeLayout layout = TreeSearch::layout(options_, *worker.evaluator, state.players());
       if (!worker.tree || worker.tree->layout().players != layout.players) {
-        worker.tree = std::make_unique<Tree>(static_cast<std::size_t>(static_cast<double>(options_.memory_mb) * 1e6 / trees), layout);
+        worker.tree = std::make_unique<Tree>(
+            static_cast<std::size_t>(static_cast<double>(options_.memory_mb) * 1e6 / trees), layout);
       }
       for (int t = w; t < trees; t += threads) run_tree(worker, t, (trees - t + threads - 1) / threads);
     } catch (...) {
@@ -177,7 +179,8 @@ SearchResult Mcts::search(const GameState& state, std::uint64_t seed) {
     out.value[p] = static_cast<float>(utility[p] / static_cast<double>(out.simulations));
     out.points[p] = static_cast<float>(points[p] / static_cast<double>(out.simulations));
   }
-  out.best = options_.gumbel_actions > 0 ? best_by_gumbel(out, split(seed, kNoise)) : choose(out, Rng(split(seed, kChoice)));
+  out.best =
+      options_.gumbel_actions > 0 ? best_by_gumbel(out, split(seed, kNoise)) : choose(out, Rng(split(seed, kChoice)));
   std::size_t longest = 0;
   for (std::size_t t = 1; t < results.size(); ++t) {
     const auto best = static_cast<std::size_t>(out.best);
@@ -206,7 +209,8 @@ int Mcts::choose(const SearchResult& result, Rng rng) const {
   }
   // With too few visits everywhere, visits decide.
   const bool by_mean = options_.choice == FinalChoice::kMean &&
-                       std::any_of(actions.begin(), actions.end(), [&](const ActionReport& a) { return a.visits >= options_.min_visits; });
+                       std::any_of(actions.begin(), actions.end(),
+                                   [&](const ActionReport& a) { return a.visits >= options_.min_visits; });
   int best = -1;
   for (int i = 0; i < static_cast<int>(actions.size()); ++i) {
     const ActionReport& a = actions[static_cast<std::size_t>(i)];

@@ -87,10 +87,12 @@ struct MctsOptions {
     v("selection", selection, {}, "rule that picks the action of a node");
     v("exploration", exploration, {0, 1000}, "weight c of what is little known, in utility");
     v("first_play", first_play, {},
-      "value of an unvisited action: zero, the parent's mean less a reduction, or optimistic (each once before any twice)");
+      "value of an unvisited action: zero, the parent's mean less a reduction, or optimistic (each once before any "
+      "twice)");
     v("first_play_reduction", first_play_reduction, {-2, 2}, "utility that first_play = parent takes off");
     v("progressive_bias", progressive_bias, {0, 1000}, "utility times prior / (1 + n) that is added to an action");
-    v("widening_factor", widening_factor, {0, 1000}, "only the best factor * N^exponent actions by prior are open; 0 = all");
+    v("widening_factor", widening_factor, {0, 1000},
+      "only the best factor * N^exponent actions by prior are open; 0 = all");
     v("widening_exponent", widening_exponent, {0, 1}, "see widening_factor");
     v("rave", rave, {0, 1e9}, "visits at which AMAF and own mean weigh the same; 0 = no RAVE");
     v("unknown_deck", unknown_deck, {}, "sampled decks, one a tree; chance nodes; or open loop");

@@ -53,7 +53,8 @@ Action RolloutEvaluator::best_action(const GameState& state, Rng& rng) {
 
 Values RolloutEvaluator::play_out(GameState state, Rng& rng, std::vector<Move>* moves) {
   const std::uint32_t set_figure = threshold(options_.figure_probability), at_random = threshold(options_.epsilon);
-  const int stop = options_.turns ? state.laid_tiles() + options_.turns + (state.phase() == Phase::kFigure) : kMaxTiles + 1;
+  const int stop =
+      options_.turns ? state.laid_tiles() + options_.turns + (state.phase() == Phase::kFigure) : kMaxTiles + 1;
   while (!state.is_terminal()) {
     if (state.phase() == Phase::kDraw) {
       if (state.laid_tiles() >= stop) {
@@ -73,10 +74,12 @@ Values RolloutEvaluator::play_out(GameState state, Rng& rng, std::vector<Move>* 
       action = placements[static_cast<int>(rng.below(static_cast<std::uint32_t>(placements.count())))];
     } else if (static_cast<std::uint32_t>(rng.next() >> 32) <= set_figure) {
       const int choices = state.num_legal_actions();
-      if (choices > 1) action = state.legal_action(1 + static_cast<int>(rng.below(static_cast<std::uint32_t>(choices - 1))));
+      if (choices > 1)
+        action = state.legal_action(1 + static_cast<int>(rng.below(static_cast<std::uint32_t>(choices - 1))));
     }
     if (moves && action != Action::no_figure()) {
-      moves->push_back({static_cast<std::int8_t>(state.turn_player()), static_cast<std::int8_t>(state.drawn_tile()), action});
+      moves->push_back(
+          {static_cast<std::int8_t>(state.turn_player()), static_cast<std::int8_t>(state.drawn_tile()), action});
     }
     state.apply(action);
   }

@@ -14,10 +14,10 @@ struct ActionReport {
   int players = 0;  // entries of the vectors below that count
   std::int64_t visits = 0;
   double prior = 0;
-  double value = 0;   // mean utility of the player who decides
-  Values utility{};   // mean utility of each player
-  Values points{};    // mean of the points that the simulations foresaw, by player
-  Values spread{};    // their standard deviation
+  double value = 0;  // mean utility of the player who decides
+  Values utility{};  // mean utility of each player
+  Values points{};   // mean of the points that the simulations foresaw, by player
+  Values spread{};   // their standard deviation
 };
 
 struct SearchResult {

@@ -75,7 +75,8 @@ class Tree {
     const auto at = static_cast<Offset>(used_);
     used_ += units;
     ++nodes_;
-    Node& node = *new (memory_.get() + std::size_t{at} * kUnit) Node{size, capacity, 0, static_cast<std::int8_t>(player), static_cast<std::int8_t>(tile), {}};
+    Node& node = *new (memory_.get() + std::size_t{at} * kUnit)
+                     Node{size, capacity, 0, static_cast<std::int8_t>(player), static_cast<std::int8_t>(tile), {}};
     for (int i = 0; i < capacity; ++i) node.children()[i] = 0, node.counts()[i] = 0;
     if (layout_.spread) std::fill_n(node.spread(layout_), capacity, 0.0F);
     if (layout_.amaf) {

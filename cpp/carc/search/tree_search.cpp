@@ -23,8 +23,8 @@ double gamma_sample(double alpha, Rng& rng) {
 }
 
 std::uint64_t move_key(const Move& move) {
-  return std::uint64_t{move.action.bits()} << 16 |
-         std::uint64_t{static_cast<std::uint8_t>(move.tile)} << 8 | static_cast<std::uint8_t>(move.player);
+  return std::uint64_t{move.action.bits()} << 16 | std::uint64_t{static_cast<std::uint8_t>(move.tile)} << 8 |
+         static_cast<std::uint8_t>(move.player);
 }
 
 }  // namespace
@@ -81,7 +81,13 @@ NodeLayout TreeSearch::layout(const MctsOptions& options, const Evaluator& evalu
 
 TreeSearch::TreeSearch(const MctsOptions& options, Evaluator& evaluator, Tree& tree, const GameState& state,
                        std::uint64_t seed, std::uint64_t noise_seed)
-    : options_(options), evaluator_(evaluator), tree_(tree), layout_(tree.layout()), root_state_(state), rng_(seed), draws_seed_(split(seed, 1)) {
+    : options_(options),
+      evaluator_(evaluator),
+      tree_(tree),
+      layout_(tree.layout()),
+      root_state_(state),
+      rng_(seed),
+      draws_seed_(split(seed, 1)) {
   tree_.clear();
   if (options_.unknown_deck == UnknownDeck::kDecks) deck_ = sample_deck(state, rng_);
   root_ = expand(state);
@@ -200,8 +206,8 @@ void TreeSearch::add_root_noise(std::uint64_t seed) {
 int TreeSearch::select(Tree::Node& node, bool masked) {
   int n = node.size;
   if (options_.widening_factor > 0) {
-    const float open = options_.widening_factor *
-                       std::pow(static_cast<float>(std::max(1, node.visits)), options_.widening_exponent);
+    const float open =
+        options_.widening_factor * std::pow(static_cast<float>(std::max(1, node.visits)), options_.widening_exponent);
     n = std::clamp(static_cast<int>(std::min(open, 1e6F)), 1, n);
   }
   const std::int32_t* counts = node.counts();
@@ -272,8 +278,8 @@ int TreeSearch::select(Tree::Node& node, bool masked) {
   return best;
 }
 
-// Outcomes follow a low-discrepancy sequence (multiples of the golden ratio), whose start is the same for all nodes with
-// as many tiles left: actions are compared on the same draws, and every outcome comes as often as it should.
+// Outcomes follow a low-discrepancy sequence (multiples of the golden ratio), whose start is the same for all nodes
+// with as many tiles left: actions are compared on the same draws, and every outcome comes as often as it should.
 int TreeSearch::pick_outcome(Tree::Node& node, const GameState& state) {
   constexpr std::uint64_t kGoldenRatio = 0x9E3779B97F4A7C15U;  // times 2^64
   const std::uint64_t start = split(draws_seed_, static_cast<std::uint64_t>(state.tiles_left()));
@@ -310,7 +316,7 @@ void TreeSearch::simulate(int root_action) {
   for (Tree::Offset at = root_;;) {
     Tree::Node& node = tree_[at];
     const bool is_chance = node.player == kChancePlayer;
-    const int edge = is_chance                            ? pick_outcome(node, state)
+    const int edge = is_chance                           ? pick_outcome(node, state)
                      : path_.empty() && root_action >= 0 ? root_action
                                                          : select(node, open_loop && at != root_);
     const auto tile = static_cast<std::int8_t>(state.drawn_tile());

@@ -34,7 +34,8 @@ std::vector<GameSpec> paired(int decks, int players, std::uint64_t seed) {
   return specs;
 }
 
-std::map<std::size_t, GameResult> results_of(const std::shared_ptr<const Game>& game, const std::vector<GameSpec>& specs, int threads,
+std::map<std::size_t, GameResult> results_of(const std::shared_ptr<const Game>& game,
+                                             const std::vector<GameSpec>& specs, int threads,
                                              const std::vector<AgentFactory>& agents = kRandomAndGreedy) {
   std::map<std::size_t, GameResult> out;
   PlayOptions options;
@@ -52,7 +53,8 @@ class Faulty : public Agent {
  public:
   Faulty(int good, std::function<Action(const GameState&)> then) : good_(good), then_(std::move(then)) {}
   Action choose(const GameState& state, Rng& rng) override {
-    if (good_-- > 0) return state.legal_action(static_cast<int>(rng.below(static_cast<std::uint32_t>(state.num_legal_actions()))));
+    if (good_-- > 0)
+      return state.legal_action(static_cast<int>(rng.below(static_cast<std::uint32_t>(state.num_legal_actions()))));
     return then_(state);
   }
 
@@ -104,8 +106,8 @@ Json quick(const std::string& kind) {
 
 TEST(AgentKinds, EveryKindPlaysWholeGamesWithAllPlayers) {
   for (int players = 2; players <= 5; ++players) {
-    const auto game = Game::create(
-        rules_of({{"players", players}, {"abbot", true}, {"river", "2021"}, {"farmer_recall", true}}));
+    const auto game =
+        Game::create(rules_of({{"players", players}, {"abbot", true}, {"river", "2021"}, {"farmer_recall", true}}));
     for (const AgentKind& kind : agent_kinds()) {
       const auto agent = configure_agent(kind.name, quick(kind.name))();
       const GameResult result =
@@ -134,7 +136,8 @@ TEST(PlayGame, RecordIsTheWholeGameWithItsAgents) {
     EXPECT_GE(result.think_ns[static_cast<std::size_t>(p)], 0);
   }
   for (const Action a : record.actions()) {
-    figures_in_record += a.what() == Action::What::kFigure && a.figure() != Action::Figure::kNone && a.figure() != Action::Figure::kBack;
+    figures_in_record +=
+        a.what() == Action::What::kFigure && a.figure() != Action::Figure::kNone && a.figure() != Action::Figure::kBack;
   }
   EXPECT_EQ(figures, figures_in_record);
   EXPECT_TRUE(result.points == record.state().points());
@@ -174,10 +177,12 @@ TEST(PlayGames, SameAgentsInTurnedSeatsPlayTurnedGames) {
   // Random agents that are the same get the same numbers in whichever seat they sit; with equal agents all rotations of
   // a deck are the same game.
   const auto game = Game::create(Rules());
-  const auto results = results_of(game, {{8, {0, 1}}, {8, {1, 0}}}, 1, {configure_agent("random"), configure_agent("random")});
+  const auto results =
+      results_of(game, {{8, {0, 1}}, {8, {1, 0}}}, 1, {configure_agent("random"), configure_agent("random")});
   const auto actions = [&](std::size_t i) { return GameRecord::from_json(results.at(i).record).actions(); };
   EXPECT_NE(actions(0), actions(1));
-  const auto again = results_of(game, {{8, {0, 1}}, {8, {1, 0}}}, 2, {configure_agent("random"), configure_agent("random")});
+  const auto again =
+      results_of(game, {{8, {0, 1}}, {8, {1, 0}}}, 2, {configure_agent("random"), configure_agent("random")});
   EXPECT_EQ(GameRecord::from_json(again.at(1).record).actions(), actions(1));
 }
 
@@ -209,7 +214,8 @@ TEST(PlayGames, CallerMayStopTheRun) {
       seen.insert(i);
       return seen.size() < 3;
     };
-    const std::size_t finished = play_games(game, paired(500, 2, 2), {kRandomAndGreedy[0], kRandomAndGreedy[0]}, kNames, options);
+    const std::size_t finished =
+        play_games(game, paired(500, 2, 2), {kRandomAndGreedy[0], kRandomAndGreedy[0]}, kNames, options);
     EXPECT_GE(finished, 3u);
     EXPECT_LT(finished, 1000u);
     EXPECT_EQ(seen.size(), finished);  // what is finished is delivered
@@ -240,11 +246,13 @@ TEST(PlayGames, ResultsComeOnTheCallingThread) {
 TEST(PlayGames, IllegalActionStopsTheRunAndNamesTheAgent) {
   const auto game = Game::create(Rules());
   for (const int threads : {1, 3}) {
-    for (const Action bad : {Action::place(cell_key({100, 100}), 0), Action::meeple(13), Action::draw(0), Action::from_bits(~0u)}) {
+    for (const Action bad :
+         {Action::place(cell_key({100, 100}), 0), Action::meeple(13), Action::draw(0), Action::from_bits(~0u)}) {
       PlayOptions options;
       options.threads = threads;
       const std::string message = message_of<IllegalAction>([&] {
-        play_games(game, paired(20, 2, 6), {kRandomAndGreedy[0], faulty(30, [=](const GameState&) { return bad; })}, {"random", "cheat"}, options);
+        play_games(game, paired(20, 2, 6), {kRandomAndGreedy[0], faulty(30, [=](const GameState&) { return bad; })},
+                   {"random", "cheat"}, options);
       });
       EXPECT_THAT(message, AllOf(HasSubstr("'cheat'"), HasSubstr("found"), HasSubstr("expected")));
     }
@@ -258,7 +266,8 @@ TEST(PlayGames, StaleActionStopsTheRun) {
     const LaidTile last = s.laid_tile(s.laid_tiles() - 1);
     return Action::place(cell_key(last.cell), last.rotation);
   };
-  EXPECT_THROW(play_games(game, paired(1, 2, 7), {kRandomAndGreedy[0], faulty(8, stale)}, kNames, PlayOptions()), IllegalAction);
+  EXPECT_THROW(play_games(game, paired(1, 2, 7), {kRandomAndGreedy[0], faulty(8, stale)}, kNames, PlayOptions()),
+               IllegalAction);
 }
 
 TEST(PlayGames, ExceptionOfAnAgentReachesTheCaller) {
@@ -287,7 +296,8 @@ TEST(PlayGames, ExceptionOfTheCallbackReachesTheCaller) {
   PlayOptions options;
   options.threads = 2;
   options.on_result = [](std::size_t, const GameResult&) -> bool { throw std::logic_error("disk full"); };
-  EXPECT_THROW(play_games(Game::create(Rules()), paired(2, 2, 10), kRandomAndGreedy, kNames, options), std::logic_error);
+  EXPECT_THROW(play_games(Game::create(Rules()), paired(2, 2, 10), kRandomAndGreedy, kNames, options),
+               std::logic_error);
 }
 
 TEST(PlayGames, SeatsThatDoNotFitAreRefused) {
@@ -302,8 +312,8 @@ TEST(PlayGames, SeatsThatDoNotFitAreRefused) {
 
 // --- Strength -------------------------------------------------------------------------------------------------------
 
-// 40 decks, each with both seatings. Greedy wins about 99 of 100 games; an agent that wins 98 of 100 would fail to win 76
-// of 80 (95 %) with probability 0.02, and the seed is fixed.
+// 40 decks, each with both seatings. Greedy wins about 99 of 100 games; an agent that wins 98 of 100 would fail to win
+// 76 of 80 (95 %) with probability 0.02, and the seed is fixed.
 TEST(PlayGames, GreedyBeatsRandom) {
   const auto game = Game::create(Rules());
   const auto specs = paired(40, 2, 11);

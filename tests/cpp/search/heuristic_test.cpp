@@ -42,7 +42,8 @@ TEST(Heuristic, EveryWeightIsFelt) {
     HeuristicWeights weights;
     change(weights);
     const HeuristicEvaluator usual, other(weights);
-    return std::any_of(states.begin(), states.end(), [&](const GameState& s) { return usual.value(s) != other.value(s); });
+    return std::any_of(states.begin(), states.end(),
+                       [&](const GameState& s) { return usual.value(s) != other.value(s); });
   };
   for (std::size_t i = 0; i < 8; ++i) EXPECT_TRUE(differs([&](auto& w) { w.hand[i] += 1; })) << i;
   for (std::size_t i = 0; i < 3; ++i) EXPECT_TRUE(differs([&](auto& w) { w.hope[i] += 0.1F; })) << i;

@@ -159,12 +159,14 @@ TEST(Mcts, ConvergesToTheSolver) {
     for (const char* deck : {"nodes", "decks", "open_loop"}) {
       if (std::string(deck) == "open_loop" && state.tiles_left() > 0) continue;  // shares actions between tiles
       const auto error_after = [&](std::int64_t simulations) {
-        const Json changes = {{"unknown_deck", deck}, {"utility", "linear"}, {"utility_scale", kScale}, {"trees", 1},
-                              {"first_play", "optimistic"}, {"selection", "uct"}, {"exploration", 0.3}};
+        const Json changes = {{"unknown_deck", deck}, {"utility", "linear"},        {"utility_scale", kScale},
+                              {"trees", 1},           {"first_play", "optimistic"}, {"selection", "uct"},
+                              {"exploration", 0.3}};
         const SearchResult r = Mcts(small(simulations, changes), heuristic()).search(state, 5);
         const Values& chosen = truth.values[static_cast<std::size_t>(r.best)];
-        return std::pair(truth.value[mover] - chosen[mover],
-                         std::abs(static_cast<float>(r.actions[static_cast<std::size_t>(r.best)].value) * kScale - chosen[mover]));
+        return std::pair(
+            truth.value[mover] - chosen[mover],
+            std::abs(static_cast<float>(r.actions[static_cast<std::size_t>(r.best)].value) * kScale - chosen[mover]));
       };
       const auto [regret, difference] = error_after(20'000);
       EXPECT_LT(regret, 0.05F) << deck << " " << i;
@@ -235,7 +237,8 @@ TEST(Mcts, WideningKeepsToTheBestPriors) {
   const auto game = Game::create(Rules());
   const GameState state = middle_of(*game, 9, 25);
   const SearchResult r =
-      Mcts(small(400, {{"widening_factor", 1}, {"widening_exponent", 0.2}, {"trees", 1}}), heuristic()).search(state, 2);
+      Mcts(small(400, {{"widening_factor", 1}, {"widening_exponent", 0.2}, {"trees", 1}}), heuristic())
+          .search(state, 2);
   double worst_visited = 1, best_unvisited = 0;
   int visited = 0;
   for (const ActionReport& a : r.actions) {
@@ -317,10 +320,12 @@ TEST(Mcts, SampledDecksHoldTheBagInAnOrderThatTheRiverAllows) {
     const auto deck = sample_deck(state, rng);
     std::array<int, kMaxTypes> copies{};
     for (int i = 0; i < state.tiles_left(); ++i) ++copies[deck[static_cast<std::size_t>(i)]];
-    for (int t = 0; t < game->types(); ++t) EXPECT_EQ(copies[static_cast<std::size_t>(t)], state.tiles_left(static_cast<TypeId>(t)));
+    for (int t = 0; t < game->types(); ++t)
+      EXPECT_EQ(copies[static_cast<std::size_t>(t)], state.tiles_left(static_cast<TypeId>(t)));
     while (!state.is_terminal()) {
-      const Action action = state.is_chance_node() ? Action::draw(deck[static_cast<std::size_t>(state.tiles_left() - 1)])
-                                                   : random_action(state, rng);
+      const Action action = state.is_chance_node()
+                                ? Action::draw(deck[static_cast<std::size_t>(state.tiles_left() - 1)])
+                                : random_action(state, rng);
       ASSERT_TRUE(state.is_legal(action));
       state.apply(action);
     }
