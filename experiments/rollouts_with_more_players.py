@@ -1,10 +1,10 @@
 """Does rollout search beat greedy with 3, 4 and 5 players, river and abbot?
 
-Every deck is played in all rotations of the seats; half of the seats (rounded down) search, the others are greedy.
-A group's rank is the mean of its seats' ranks, 1 = best, equal scores sharing theirs. Intervals are 95 %, clustered by
-deck. Rollout search: uct-rollout with 1,000 simulations a decision.
+Every deck is played in all rotations of the seats; half of the seats (rounded down) search with
+uct-rollout, the others are greedy. A group's rank is the mean of its seats' ranks, 1 = best, equal
+scores sharing theirs. Intervals are 95 %, clustered by deck.
 
-    python experiments/rollouts_with_more_players.py [--decks N] [--seed S] [--simulations K] [--threads T]
+    python experiments/rollouts_with_more_players.py [--decks N] [--seed S] [--simulations K]
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Searches keep to their memory, and rollout search plays by the rules with any number of players."""
+"""Searches keep to their memory; rollout search plays by the rules with any number of players."""
 
 import subprocess
 import sys
