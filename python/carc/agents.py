@@ -20,11 +20,11 @@ from carc.errors import ConfigError
 # Every agent that can be named, weakest first. To add one, add its TOML file and its name.
 AGENTS = (
     "random",
-    "flat-mc",
     "greedy",
     "star25",
-    "uct-rollout",
+    "flat-mc",
     "uct-rave",
+    "uct-rollout",
     "jcz",
     "champion",
 )

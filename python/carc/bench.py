@@ -79,7 +79,7 @@ class SearchMeasures:
 
     champion_*: over the champion's decisions in a whole game against greedy.
     nodes_bytes: mean memory of a node in the champion's trees.
-    two_threads_ratio: how many times as fast the champion is on two threads.
+    two_threads_ratio: how many times as fast the champion is on two threads, with a tree on each.
     """
 
     rollouts_per_s_opening: float
@@ -145,7 +145,8 @@ def champion_game(champion: str, threads: int) -> ChampionGame:
     """Play the champion against greedy; what it solves or has no choice in does not count."""
     rules = Rules()
     deck, state, rng = Deck(rules, seed=SEED), GameState(rules), Rng(SEED)
-    agent, greedy = make_agent(champion, threads=threads), make_agent("greedy")
+    options = {"threads": threads, "trees": threads} if threads > 1 else {}
+    agent, greedy = make_agent(champion, **options), make_agent("greedy")
     simulations, nodes, size, seconds = 0, 0, 0, 0.0
     while not state.is_terminal():
         if state.is_chance_node():
