@@ -248,7 +248,7 @@ TEST(ExpectiminimaxAgent, ChoosesEveryOneOfEquallyGoodActions) {
   for (const RootAction& root : result.actions) {
     if (root.exact && root.value[0] >= result.value[0] - Expectiminimax::kTie) best.insert(root.action.bits());
   }
-  ExpectiminimaxAgent agent(options, heuristic());
+  ExpectiminimaxAgent agent({options, {}});
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     Rng rng(seed);
     chosen.insert(agent.choose(game.state, rng).bits());
@@ -260,7 +260,7 @@ TEST(ExpectiminimaxAgent, PlaysAWholeGame) {
   const auto game = Game::create(rules_of({{"players", 3}}));
   Rng rng(7);
   GameState state = small_game(*game, 8, rng);
-  ExpectiminimaxAgent agent({.depth = 1}, heuristic());
+  ExpectiminimaxAgent agent({{.depth = 1}, {}});
   while (!state.is_terminal())
     state.apply_checked(state.is_chance_node() ? random_action(state, rng) : agent.choose(state, rng));
   EXPECT_TRUE(state.is_terminal());
