@@ -67,7 +67,7 @@ TEST(Solver, AgreesWithPlainRecursionInSmallGames) {
   int rivers = 0;
   for (int i = 0; i < 250; ++i) {
     Rules rules = random_rules(rng);
-    if (i % 5 == 0) rules.tiles = random_tile_set(rng);
+    if (i % 5 == 0) rules.tiles = random_tile_set(rules, rng);
     const auto game = Game::create(rules);
     GameState state = small_game(*game, 3 + static_cast<int>(rng.below(4)), rng);
     play_until(state, static_cast<int>(rng.below(4)), rng);
