@@ -1,6 +1,9 @@
 // Agents, games between them, random games in bulk, measures.
 #include <array>
+#include <atomic>
 #include <bit>
+#include <chrono>
+#include <future>
 #include <mutex>
 
 #include <pybind11/numpy.h>
@@ -182,16 +185,33 @@ void require_decision(const PyState& state, const std::string& what) {
                       ", expected place or figure");
 }
 
+// Asks the agent without the interpreter lock. One whose decisions may take long decides on a thread of its own, so
+// that Ctrl-C stops it.
+template <class Ask>
+auto interruptible(NamedAgent& agent, Ask ask) {
+  const py::gil_scoped_release release;
+  const std::lock_guard lock(agent.asked);
+  std::atomic<bool> stop{false};
+  if (!agent.agent->watch(&stop)) return ask();
+  auto answer = std::async(std::launch::async, ask);
+  bool interrupted = false;
+  while (answer.wait_for(std::chrono::milliseconds(50)) != std::future_status::ready) {
+    const py::gil_scoped_acquire acquire;
+    if (!interrupted && PyErr_CheckSignals() != 0) stop = interrupted = true;
+  }
+  agent.agent->watch(nullptr);
+  if (interrupted) {
+    const py::gil_scoped_acquire acquire;
+    throw py::error_already_set();
+  }
+  return answer.get();
+}
+
 std::optional<SearchResult> analyse(NamedAgent& agent, const PyState& state, Rng& rng) {
   require_decision(state, "analyse");
   const PyState asked = state;
   Rng random = rng;
-  std::optional<SearchResult> result;
-  {
-    const py::gil_scoped_release release;
-    const std::lock_guard lock(agent.asked);
-    result = agent.agent->analyse(asked.state, random);
-  }
+  auto result = interruptible(agent, [&] { return agent.agent->analyse(asked.state, random); });
   rng = random;
   return result;
 }
@@ -201,12 +221,7 @@ Action ask(NamedAgent& agent, const PyState& state, Rng& rng) {
   // Other threads of Python may change what the arguments refer to, so copies are read.
   const PyState asked = state;
   Rng random = rng;
-  Action action = Action::no_figure();
-  {
-    const py::gil_scoped_release release;
-    const std::lock_guard lock(agent.asked);
-    action = agent.agent->choose(asked.state, random);
-  }
+  const Action action = interruptible(agent, [&] { return agent.agent->choose(asked.state, random); });
   rng = random;
   return action;
 }

@@ -162,7 +162,14 @@ def _cached(path: Path, changed: int) -> str:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    settings: dict[str, Any] = json.loads(_cached(path, path.stat().st_mtime_ns))
+    try:
+        settings: dict[str, Any] = json.loads(_cached(path, path.stat().st_mtime_ns))
+    except OSError as error:
+        raise ConfigError(
+            f"{path}: {error.strerror}, expected the TOML file of an agent"
+        ) from error
+    except ValueError as error:
+        raise ConfigError(f"{str(path)!r}: {error}, expected the TOML file of an agent") from error
     return settings
 
 
@@ -198,7 +205,9 @@ def _parts(text: str) -> list[str]:
 
 
 def _shown(value: object) -> str:
-    return value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
+    return (
+        value if isinstance(value, str) else json.dumps(value, separators=(",", ":"), default=repr)
+    )
 
 
 def with_options(name: str, options: Mapping[str, Any]) -> str:

@@ -6,6 +6,7 @@ import io
 import json
 import zlib
 from pathlib import Path
+from typing import BinaryIO
 
 from carc._core import Error, GameRecord, Rules
 from carc.errors import ConfigError
@@ -43,9 +44,14 @@ def read_game(source: bytes, name: str, rules: Rules | None, game: int = 1) -> G
 def read_file(path: Path) -> bytes:
     """Read a file; raises OSError for one of unreasonable size."""
     with path.open("rb") as file:
-        data = file.read(LARGEST + 1)
+        return read_stream(file, str(path))
+
+
+def read_stream(stream: BinaryIO, name: str) -> bytes:
+    """Read a stream to its end; raises OSError for one of unreasonable size."""
+    data = stream.read(LARGEST + 1)
     if len(data) > LARGEST:
-        raise OSError(errno.EFBIG, f"found more than {LARGEST} bytes", str(path))
+        raise OSError(errno.EFBIG, f"found more than {LARGEST} bytes", name)
     return data
 
 

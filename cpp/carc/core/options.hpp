@@ -34,7 +34,7 @@ struct OptionInfo {
 
 namespace detail {
 
-// At most six digits, as people write numbers.
+// At most ten digits, as people write numbers.
 inline std::string number_text(double value) {
   std::array<char, 32> text;
   std::snprintf(text.data(), text.size(), "%.10g", value);

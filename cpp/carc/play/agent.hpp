@@ -1,6 +1,7 @@
 // A player. An agent sees a state, never a deck, so it cannot know which tile comes next.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -24,6 +25,9 @@ class Agent {
 
   // What the agent thinks of every action, where it searches; `choose` plays the best of it.
   virtual std::optional<SearchResult> analyse(const GameState&, Rng&) { return std::nullopt; }
+  // From now on decisions may end early, with what was found until then, once `stop` is true (null: never). Returns
+  // whether the agent heeds it; one that does not is quick.
+  virtual bool watch(const std::atomic<bool>*) { return false; }
   // Simulations (or positions) searched so far.
   virtual std::int64_t simulations() const { return 0; }
 };

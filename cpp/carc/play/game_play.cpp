@@ -66,6 +66,7 @@ std::optional<GameResult> play(const std::shared_ptr<const Game>& game, const Ga
       const std::int64_t searched = asked.simulations();
       const auto began = std::chrono::steady_clock::now();
       action = asked.choose(state, rng);
+      if (abandoned) return std::nullopt;  // the decision may have been cut short
       think_ns[seat] +=
           std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - began).count();
       simulations[seat] += asked.simulations() - searched;
@@ -123,7 +124,10 @@ std::size_t play_games(const std::shared_ptr<const Game>& game, const std::vecto
     try {
       std::vector<std::unique_ptr<Agent>> own;
       std::vector<Agent*> agents;
-      for (const AgentFactory& factory : make) agents.push_back(own.emplace_back(factory()).get());
+      for (const AgentFactory& factory : make) {
+        agents.push_back(own.emplace_back(factory()).get());
+        agents.back()->watch(&abandoned);
+      }
       for (std::size_t i; !stop && (i = next++) < specs.size();) {
         std::optional<GameResult> result = play(game, specs[i], agents, names, abandoned);
         if (!result) break;

@@ -47,6 +47,10 @@ class MctsAgent final : public Agent {
 
   Action choose(const GameState& state, Rng& rng) override;
   std::optional<SearchResult> analyse(const GameState& state, Rng& rng) override;
+  bool watch(const std::atomic<bool>* stop) override {
+    mcts_.watch(stop);
+    return true;
+  }
   std::int64_t simulations() const override { return simulations_; }
 
  private:

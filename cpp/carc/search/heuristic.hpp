@@ -33,7 +33,8 @@ struct HeuristicWeights {
   float hope_field = 3;      // points for a city at a field with an own farmer
   // Hope times the chance that each missing cell is filled, 1 - (1 - 1 / players)^m with m undrawn tiles that fit.
   bool bag_aware = false;
-  float prior_scale = 5;  // points: priors are softmax(change of U for the mover / prior_scale), more = flatter
+  // Points: priors are softmax(change of the mover's U less the mean of the others' / prior_scale), more = flatter.
+  float prior_scale = 5;
 
   template <class V>
   void each_option(V& v) {

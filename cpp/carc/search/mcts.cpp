@@ -4,6 +4,8 @@
 #include <chrono>
 #include <cmath>
 #include <exception>
+#include <limits>
+#include <system_error>
 #include <thread>
 
 #include "carc/search/gumbel.hpp"
@@ -15,8 +17,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // Streams of one seed.
-constexpr std::uint64_t kNoise = 0, kChoice = 1, kTrees = 2;
-constexpr int kClockEvery = 32;  // simulations
+constexpr std::uint64_t kNoise = 0, kChoice = 1, kGumbel = 2, kTrees = 3;
 
 double seconds_since(Clock::time_point t) { return std::chrono::duration<double>(Clock::now() - t).count(); }
 
@@ -25,6 +26,10 @@ double seconds_since(Clock::time_point t) { return std::chrono::duration<double>
 void MctsOptions::validate() const {
   if (unknown_deck == UnknownDeck::kOpenLoop && rave > 0) {
     throw OptionError("rave: found " + detail::number_text(static_cast<double>(rave)) +
+                      " with unknown_deck open_loop, expected decks or nodes");
+  }
+  if (unknown_deck == UnknownDeck::kOpenLoop && widening_factor > 0) {
+    throw OptionError("widening_factor: found " + detail::number_text(static_cast<double>(widening_factor)) +
                       " with unknown_deck open_loop, expected decks or nodes");
   }
   if (gumbel_actions > 0 && (time_ms > 0 || widening_factor > 0)) {
@@ -85,16 +90,22 @@ SearchResult Mcts::search(const GameState& state, std::uint64_t seed) {
     TreeResult& result = results[static_cast<std::size_t>(t)];
     TreeSearch search(options_, *worker.evaluator, *worker.tree, state,
                       split(seed, kTrees + static_cast<std::uint64_t>(t)), split(seed, kNoise));
-    const std::int64_t budget = options_.simulations / trees + (t < options_.simulations % trees);
+    const std::int64_t budget =
+        std::min<std::int64_t>(options_.simulations / trees + (t < options_.simulations % trees),
+                               std::numeric_limits<std::int32_t>::max() - 1);
+    const auto stopped = [&] { return stop_ && stop_->load(std::memory_order_relaxed); };
     if (options_.gumbel_actions > 0) {
-      SequentialHalving halving(search.root(), options_.gumbel_actions, budget, split(seed, kNoise));
-      while (const auto action = halving.next(search.root())) search.simulate(*action);
+      SequentialHalving halving(search.root(), options_.gumbel_actions, budget, split(seed, kGumbel));
+      while (const auto action = halving.next(search.root())) {
+        search.simulate(*action);
+        if (stopped()) break;
+      }
     } else {
       const auto tree_began = Clock::now();
       const double share = (static_cast<double>(options_.time_ms) / 1000 - seconds_since(began)) / trees_to_come;
       for (std::int64_t i = 0; i < budget; ++i) {
-        if (options_.time_ms > 0 && i > 0 && i % kClockEvery == 0 && seconds_since(tree_began) >= share) break;
         search.simulate();
+        if (stopped() || (options_.time_ms > 0 && seconds_since(tree_began) >= share)) break;
       }
     }
     const std::vector<int> places = places_of(actions, search.root());
@@ -130,8 +141,15 @@ SearchResult Mcts::search(const GameState& state, std::uint64_t seed) {
   };
   {
     std::vector<std::jthread> others;
-    for (int w = 1; w < threads; ++w) others.emplace_back(work, w);
-    work(0);
+    std::vector<int> own = {0};
+    for (int w = 1; w < threads; ++w) {
+      try {
+        others.emplace_back(work, w);
+      } catch (const std::system_error&) {  // fewer threads will do
+        own.push_back(w);
+      }
+    }
+    for (const int w : own) work(w);
   }
   for (const std::exception_ptr& error : errors) {
     if (error) std::rethrow_exception(error);
@@ -176,11 +194,11 @@ SearchResult Mcts::search(const GameState& state, std::uint64_t seed) {
     out.bytes += r.bytes;
   }
   for (std::size_t p = 0; p < players; ++p) {
-    out.value[p] = static_cast<float>(utility[p] / static_cast<double>(out.simulations));
-    out.points[p] = static_cast<float>(points[p] / static_cast<double>(out.simulations));
+    out.value[p] = static_cast<float>(utility[p] / static_cast<double>(std::max<std::int64_t>(1, out.simulations)));
+    out.points[p] = static_cast<float>(points[p] / static_cast<double>(std::max<std::int64_t>(1, out.simulations)));
   }
   out.best =
-      options_.gumbel_actions > 0 ? best_by_gumbel(out, split(seed, kNoise)) : choose(out, Rng(split(seed, kChoice)));
+      options_.gumbel_actions > 0 ? best_by_gumbel(out, split(seed, kGumbel)) : choose(out, Rng(split(seed, kChoice)));
   std::size_t longest = 0;
   for (std::size_t t = 1; t < results.size(); ++t) {
     const auto best = static_cast<std::size_t>(out.best);

@@ -12,15 +12,17 @@
 // Silver 2011, hand-selected schedule), Gumbel sequential halving at the root (Danihelka et al. 2022), root noise.
 //
 // The deck is unknown; three ways to search on it:
-//   decks      each tree plays with one sampled order of the bag; the trees' root statistics are pooled
+//   decks      each tree has one sampled order of the bag (playouts draw afresh); the roots' statistics are pooled
 //   nodes      explicit chance nodes, outcomes sampled by their probability
 //   open_loop  nodes stand for sequences of actions only, whatever is drawn (Lecarpentier et al. 2018)
 // Trees are independent and are shared out over threads: the result does not depend on the number of threads.
 //
+// A tree makes at most 2^31 - 2 simulations.
 // When a tree has used up its memory it stops growing and the search goes on: simulations that leave it are evaluated
 // and backed up as before.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -88,7 +90,7 @@ struct MctsOptions {
     v("exploration", exploration, {0, 1000}, "weight c of what is little known, in utility");
     v("first_play", first_play, {},
       "value of an unvisited action: zero, the parent's mean less a reduction, or optimistic (each once before any "
-      "twice)");
+      "twice, but with RAVE only where nothing is known of it)");
     v("first_play_reduction", first_play_reduction, {-2, 2}, "utility that first_play = parent takes off");
     v("progressive_bias", progressive_bias, {0, 1000}, "utility times prior / (1 + n) that is added to an action");
     v("widening_factor", widening_factor, {0, 1000},
@@ -99,7 +101,8 @@ struct MctsOptions {
     v("trees", trees, {1, 4096}, "independent trees whose root statistics are pooled");
     v("simulations", simulations, {1, 1e12}, "over all trees; the most if time_ms is given");
     v("time_ms", time_ms, {0, 1e7}, "time a decision; 0 = none. Timed searches are not reproducible");
-    v("memory_mb", memory_mb, {0.1, 1e6}, "MB of 10^6 bytes for all trees; full trees stop growing");
+    v("memory_mb", memory_mb, {0.1, 1e6},
+      "MB of 10^6 bytes for all trees, though a tree has room for a root; full trees stop growing");
     utility.each_option(v);
     v("choice", choice, {}, "play the action with the best mean or with most visits");
     v("min_visits", min_visits, {1, 1e9}, "visits that an action needs to be chosen by mean");
@@ -127,6 +130,9 @@ class Mcts {
   // Phases Place and Figure. The same state and seed give the same result, but for timed searches.
   SearchResult search(const GameState& state, std::uint64_t seed);
 
+  // From now on searches end early, with what they have, once this is true; null: never. Must outlive the searches.
+  void watch(const std::atomic<bool>* stop) { stop_ = stop; }
+
   const MctsOptions& options() const { return options_; }
 
  private:
@@ -135,6 +141,7 @@ class Mcts {
 
   MctsOptions options_;
   EvaluatorFactory make_evaluator_;
+  const std::atomic<bool>* stop_ = nullptr;
   std::vector<std::unique_ptr<Worker>> workers_;
 };
 

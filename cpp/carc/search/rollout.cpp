@@ -53,8 +53,7 @@ Action RolloutEvaluator::best_action(const GameState& state, Rng& rng) {
 
 Values RolloutEvaluator::play_out(GameState state, Rng& rng, std::vector<Move>* moves) {
   const std::uint32_t set_figure = threshold(options_.figure_probability), at_random = threshold(options_.epsilon);
-  const int stop =
-      options_.turns ? state.laid_tiles() + options_.turns + (state.phase() == Phase::kFigure) : kMaxTiles + 1;
+  const int stop = options_.turns ? state.laid_tiles() + options_.turns : kMaxTiles + 1;
   while (!state.is_terminal()) {
     if (state.phase() == Phase::kDraw) {
       if (state.laid_tiles() >= stop) {

@@ -18,7 +18,7 @@ struct RolloutOptions {
   void each_option(V& v) {
     v("figure_probability", figure_probability, {0, 1}, "probability of setting a figure in a random decision");
     v("epsilon", epsilon, {0, 1}, "probability of a random decision, else the heuristic's best");
-    v("rollout_turns", turns, {0, 84}, "turns before the heuristic judges instead; 0 = to the end");
+    v("rollout_turns", turns, {0, 84}, "tiles laid before the heuristic judges instead; 0 = to the end");
   }
 };
 

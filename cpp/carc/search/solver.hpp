@@ -25,11 +25,6 @@ namespace carc {
 
 struct SolverOptions {
   std::int64_t nodes = 300'000;  // positions to visit before giving up; about 3 a microsecond
-
-  template <class V>
-  void each_option(V& v) {
-    v("solver_nodes", nodes, {0, 1e12}, "positions that the solver of the last tiles may visit; 0 = never solve");
-  }
 };
 
 struct Solution {

@@ -5,14 +5,18 @@
 // offset; nothing is freed but the whole tree.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <new>
+#include <string>
 
 #include "carc/core/action.hpp"
+#include "carc/core/options.hpp"
 #include "carc/core/types.hpp"
 
 namespace carc {
@@ -57,12 +61,14 @@ class Tree {
   };
   static_assert(sizeof(Node) == 32);
 
-  // At most `bytes` of memory, which becomes resident as the tree grows.
+  // At most `bytes` of memory, which becomes resident as the tree grows; but there is always room for a root, which
+  // takes less than 60 kB. Throws OptionError if the system gives none.
   Tree(std::size_t bytes, const NodeLayout& layout)
       : layout_(layout),
-        limit_(bytes / kUnit < kLargest ? bytes / kUnit : kLargest),
+        limit_(std::clamp(bytes / kUnit, 1 + bytes_of(ActionList::kCapacity) / kUnit, kLargest)),
         memory_(static_cast<std::byte*>(std::aligned_alloc(64, (limit_ * kUnit + 63) / 64 * 64))) {
-    if (!memory_) throw std::bad_alloc();
+    if (!memory_)
+      throw OptionError("memory_mb: the system has no " + std::to_string(limit_ * kUnit) + " bytes for a tree");
   }
 
   void clear() { used_ = 1, nodes_ = 0; }

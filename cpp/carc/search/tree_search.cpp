@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "carc/search/rollout.hpp"
@@ -91,7 +92,6 @@ TreeSearch::TreeSearch(const MctsOptions& options, Evaluator& evaluator, Tree& t
   tree_.clear();
   if (options_.unknown_deck == UnknownDeck::kDecks) deck_ = sample_deck(state, rng_);
   root_ = expand(state);
-  if (!root_) throw OptionError("memory_mb: found too little for the root of a tree, expected more");
   if (options_.root_noise > 0) add_root_noise(noise_seed);
   const auto n = static_cast<std::size_t>(root().size);
   sums_.visits.assign(n, 0);
@@ -261,7 +261,8 @@ int TreeSearch::select(Tree::Node& node, bool masked) {
     for (int i = 0; i < n; ++i) score[i] += options_.progressive_bias * priors[i] / static_cast<float>(1 + counts[i]);
   }
   if (masked) {
-    for (int i = 0; i < n; ++i) score[i] = legal_[static_cast<std::size_t>(i)] ? score[i] : -kFirst;
+    for (int i = 0; i < n; ++i)
+      score[i] = legal_[static_cast<std::size_t>(i)] ? score[i] : -std::numeric_limits<float>::infinity();
   }
   int best = static_cast<int>(std::max_element(score, score + n) - score);
   if (masked && !legal_[static_cast<std::size_t>(best)]) {  // nothing legal among the open ones
@@ -278,13 +279,15 @@ int TreeSearch::select(Tree::Node& node, bool masked) {
   return best;
 }
 
-// Outcomes follow a low-discrepancy sequence (multiples of the golden ratio), whose start is the same for all nodes
-// with as many tiles left: actions are compared on the same draws, and every outcome comes as often as it should.
+// The outcomes of a node follow a low-discrepancy sequence (multiples of the golden ratio), so that each comes as often
+// as it should. The sequence starts alike for all nodes after the same draws: actions are compared on the same tiles.
 int TreeSearch::pick_outcome(Tree::Node& node, const GameState& state) {
   constexpr std::uint64_t kGoldenRatio = 0x9E3779B97F4A7C15U;  // times 2^64
-  const std::uint64_t start = split(draws_seed_, static_cast<std::uint64_t>(state.tiles_left()));
+  const std::uint64_t start = split(draws_seed_, drawn_);
   const std::uint64_t at = start + static_cast<std::uint64_t>(node.visits) * kGoldenRatio;
-  const Action action = Action::draw(tile_at(state, static_cast<double>(at >> 11) * 0x1.0p-53));
+  const TypeId type = tile_at(state, static_cast<double>(at >> 11) * 0x1.0p-53);
+  drawn_ = split(drawn_, type);
+  const Action action = Action::draw(type);
   return static_cast<int>(std::find(node.actions(), node.actions() + node.size, action) - node.actions());
 }
 
@@ -309,9 +312,11 @@ void TreeSearch::simulate(int root_action) {
   GameState state = root_state_;
   path_.clear();
   moves_.clear();
+  drawn_ = 0;
   const bool open_loop = options_.unknown_deck == UnknownDeck::kOpenLoop;
   const int deepest = options_.max_depth > 0 ? options_.max_depth : 1 << 30;
   int depth = 0;
+  bool fresh = true;  // the node was judged with the tile that is in hand now
   Values points;
   for (Tree::Offset at = root_;;) {
     Tree::Node& node = tree_[at];
@@ -322,12 +327,12 @@ void TreeSearch::simulate(int root_action) {
     const auto tile = static_cast<std::int8_t>(state.drawn_tile());
     path_.push_back({at, edge, tile, moves_.size()});
     const std::int32_t visits = node.counts()[edge];
-    if (layout_.points && !is_chance && visits == 0) {  // judged when the node was made
+    const Action action = node.actions()[edge];
+    if (layout_.amaf && !is_chance && action != Action::no_figure()) moves_.push_back({node.player, tile, action});
+    if (layout_.points && !is_chance && visits == 0 && fresh) {  // judged when the node was made
       for (int p = 0; p < layout_.players; ++p) points[static_cast<std::size_t>(p)] = node.points(layout_, p)[edge];
       break;
     }
-    const Action action = node.actions()[edge];
-    if (layout_.amaf && !is_chance) moves_.push_back({node.player, tile, action});
     state.apply(action);
     if (options_.unknown_deck != UnknownDeck::kNodes) draw(state);
     depth += !is_chance;
@@ -338,6 +343,7 @@ void TreeSearch::simulate(int root_action) {
       break;
     }
     Tree::Offset child = node.children()[edge];
+    fresh = !open_loop || !child;
     if (!child) {
       child = expand(state);
       if (child && open_loop) legal_.assign(static_cast<std::size_t>(tree_[child].capacity), 1);
@@ -382,7 +388,8 @@ void TreeSearch::back_up(const Values& points) {
   }
 }
 
-// Every action of a node that its player made there or later in this simulation, with the same tile, counts.
+// Every action of a node that its player made there or later in this simulation, with the same tile, counts; to set no
+// figure is no move.
 void TreeSearch::update_amaf(const Values& utility) {
   amaf_.clear();
   for (std::size_t i = 0; i < moves_.size(); ++i) amaf_.put(moves_[i], i);

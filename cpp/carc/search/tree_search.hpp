@@ -78,6 +78,7 @@ class TreeSearch {
   Values root_mean_{};
   Rng rng_;
   std::uint64_t draws_seed_;
+  std::uint64_t drawn_ = 0;  // stands for the tiles drawn in this simulation
   std::array<TypeId, kMaxTiles> deck_;
   RootSums sums_;
   std::vector<Step> path_;

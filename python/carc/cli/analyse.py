@@ -22,7 +22,7 @@ from carc.cli.terminal import (
 )
 from carc.config import describe_rules, parse_rules
 from carc.errors import ConfigError
-from carc.recorded import LARGEST, is_moves, moves_bytes, read_file, read_game
+from carc.recorded import is_moves, moves_bytes, read_file, read_game, read_stream
 
 if TYPE_CHECKING:
     from carc.analysis import Decision, Summary, Turn
@@ -118,7 +118,9 @@ def analyse(
 def _read(source: str, rules: str | None, game: int) -> GameRecord:
     chosen = None if rules is None else parse_rules(rules, "--rules")
     if source == "-":
-        return read_game(sys.stdin.buffer.read(LARGEST), "standard input", chosen, game)
+        return read_game(
+            read_stream(sys.stdin.buffer, "standard input"), "standard input", chosen, game
+        )
     path = Path(source)
     if is_moves(source) and not _exists(path):
         return read_game(moves_bytes(source), "moves", chosen, game)
