@@ -28,7 +28,7 @@ AGENTS = (
     "jcz",
     "champion",
 )
-FOLDER = Path(__file__).parent / "data" / "agents"
+FOLDER = Path(_core.__file__).parent / "data" / "agents"  # installed beside the extension module
 DEEPEST = 8  # bases of bases
 LONGEST = 60  # characters of a value in a message
 

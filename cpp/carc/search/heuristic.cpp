@@ -34,7 +34,7 @@ class IdSet {
 
  private:
   std::size_t n_ = 0;
-  std::array<std::uint8_t, 24> ids_;
+  std::array<std::uint8_t, kMaxFigures> ids_;  // lines with figures, or the at most 20 round a tile
 };
 
 class Judge {
