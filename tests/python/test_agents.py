@@ -116,7 +116,7 @@ def test_what_is_no_agent_is_named(
 @pytest.mark.parametrize("key", ["base", "weights"])
 def test_a_file_that_is_not_there_is_named(key: str, tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text(f"kind = 'mcts'\n{key} = 'absent.toml'\n")
-    with pytest.raises(OSError, match=re.escape("absent.toml")):
+    with pytest.raises(carc.ConfigError, match=re.escape("absent.toml: No such file")):
         carc.make_agent(f"{tmp_path}/mine.toml")
 
 
