@@ -2,6 +2,8 @@
 
 #include <limits>
 
+#include "carc/play/complete_turns.hpp"
+
 namespace carc {
 namespace {
 
@@ -41,31 +43,16 @@ int turn_value(const GameState& after, Action figure, int player) {
   return value - (is_set && stands_on_last_tile(after) ? after.players() - 1 : 0);
 }
 
-template <class Offer>
-void for_each_figure(const GameState& placed, Offer offer) {
-  const int player = placed.turn_player();
-  const int choices = placed.num_legal_actions();
-  for (int i = 0; i < choices; ++i) {
-    const Action figure = placed.legal_action(i);
-    GameState after = placed;
-    after.apply(figure);
-    offer(figure, turn_value(after, figure, player));
-  }
-}
-
 }  // namespace
 
 Action GreedyAgent::choose(const GameState& state, Rng& rng) {
   Best best(rng);
-  if (state.phase() == Phase::kFigure) {
-    for_each_figure(state, [&](Action figure, int value) { best.offer(figure, value); });
-    return best.action();
-  }
-  state.placements().for_each([&](Action placement) {
-    GameState placed = state;
-    placed.apply(placement);
-    for_each_figure(placed, [&](Action, int value) { best.offer(placement, value); });
-  });
+  const int player = state.turn_player();
+  for_each_turn(
+      state, [](const GameState&) {},
+      [&](Action decision, Action figure, const GameState& after) {
+        best.offer(decision, turn_value(after, figure, player));
+      });
   return best.action();
 }
 

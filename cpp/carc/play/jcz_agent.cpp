@@ -2,6 +2,8 @@
 
 #include <limits>
 
+#include "carc/play/complete_turns.hpp"
+
 namespace carc {
 namespace {
 
@@ -20,33 +22,17 @@ class First {
   Action action_ = Action::no_figure();
 };
 
-template <class Offer>
-void for_each_figure(JczRanking& ranking, const GameState& placed, Offer offer) {
-  ranking.set_board(placed);
-  const int player = placed.turn_player();
-  const int choices = placed.num_legal_actions();
-  for (int i = 0; i < choices; ++i) {
-    const Action figure = placed.legal_action(i);
-    GameState after = placed;
-    after.apply(figure);
-    offer(figure, ranking.terms(after, player).sum());
-  }
-}
-
 }  // namespace
 
 Action JczAgent::choose(const GameState& state, Rng&) {
   JczRanking ranking(weights_, state);
   First best;
-  if (state.phase() == Phase::kFigure) {
-    for_each_figure(ranking, state, [&](Action figure, double value) { best.offer(figure, value); });
-    return best.action();
-  }
-  state.placements().for_each([&](Action placement) {
-    GameState placed = state;
-    placed.apply(placement);
-    for_each_figure(ranking, placed, [&](Action, double value) { best.offer(placement, value); });
-  });
+  const int player = state.turn_player();
+  for_each_turn(
+      state, [&](const GameState& placed) { ranking.set_board(placed); },
+      [&](Action decision, Action, const GameState& after) {
+        best.offer(decision, ranking.terms(after, player).sum());
+      });
   return best.action();
 }
 
