@@ -66,10 +66,7 @@ int MctsAgent::part_ties(const GameState& state, const SearchResult& result, std
   HeuristicEvaluator(options_.weights).values_after(state, actions, after.data());
   const auto mover = static_cast<std::size_t>(state.turn_player());
   const auto advantage = [&](int i) {
-    const Values& u = after[static_cast<std::size_t>(i)];
-    float others = 0;
-    for (int p = 0; p < state.players(); ++p) others += u[static_cast<std::size_t>(p)];
-    return u[mover] - (others - u[mover]) / static_cast<float>(state.players() - 1);
+    return lead(after[static_cast<std::size_t>(i)], state.turn_player(), state.players());
   };
   std::vector<int> tied;
   for (int i = 0; i < actions.size(); ++i) {

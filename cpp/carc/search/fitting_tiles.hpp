@@ -1,4 +1,4 @@
-// How many of the undrawn tiles fit an open cell.
+// How many of the undrawn tiles fit an open cell, and the chance that it is filled.
 #pragma once
 
 #include <array>
@@ -13,7 +13,10 @@ namespace carc {
 // joined, are left out.
 class FittingTiles {
  public:
-  explicit FittingTiles(const GameState& state) : state_(&state) { known_.fill(kUnknown); }
+  explicit FittingTiles(const GameState& state) : state_(&state) {
+    known_.fill(kUnknown);
+    chances_.fill(kUnknown);
+  }
 
   // `code`: GameState::open_cell_code; 0 is the river's end.
   int operator()(unsigned code) {
@@ -28,12 +31,21 @@ class FittingTiles {
     return count = static_cast<std::int16_t>(n);
   }
 
-  const GameState& state() const { return *state_; }
+  // 1 - (1 - 1 / players)^m: that one player draws at least one of the m tiles that fit.
+  double fill_chance(unsigned code) {
+    double& chance = chances_[code];
+    if (chance != kUnknown) return chance;
+    const double others_take_it = 1 - 1.0 / state_->players();
+    double nobody = 1;
+    for (int m = (*this)(code); m > 0; --m) nobody *= others_take_it;
+    return chance = 1 - nobody;
+  }
 
  private:
   static constexpr std::int16_t kUnknown = -1;
   const GameState* state_;
   std::array<std::int16_t, 256> known_;
+  std::array<double, 256> chances_;
 };
 
 }  // namespace carc

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "carc/search/fitting_tiles.hpp"
+#include "carc/search/utility.hpp"
 
 namespace carc {
 namespace {
@@ -199,9 +200,7 @@ class Judge {
     return chance;
   }
 
-  float filling(unsigned code) {
-    return 1 - std::pow(1 - 1 / static_cast<float>(players_), static_cast<float>((*fitting_)(code)));
-  }
+  float filling(unsigned code) { return static_cast<float>(fitting_->fill_chance(code)); }
 
   // Chance that all open cells next to `centre` are filled; empty cells that touch nothing yet count as certain.
   float filling_round(const GameState& state, Cell centre) {
@@ -218,12 +217,6 @@ class Judge {
   std::size_t players_;
   std::optional<FittingTiles> fitting_;
 };
-
-float advantage(const Values& u, int player, int players) {
-  float others = 0;
-  for (int p = 0; p < players; ++p) others += p == player ? 0 : u[static_cast<std::size_t>(p)];
-  return u[static_cast<std::size_t>(player)] - others / static_cast<float>(players - 1);
-}
 
 }  // namespace
 
@@ -266,7 +259,7 @@ void HeuristicEvaluator::evaluate(std::span<const Evaluation> batch, Rng&) {
     // The evaluation before is the same for all actions, so it falls out.
     std::array<float, ActionList::kCapacity> gain;
     for (int i = 0; i < e.actions->size(); ++i) {
-      gain[static_cast<std::size_t>(i)] = advantage(after[i], e.state->turn_player(), e.state->players());
+      gain[static_cast<std::size_t>(i)] = lead(after[i], e.state->turn_player(), e.state->players());
     }
     softmax(gain.data(), e.actions->size(), weights_.prior_scale, e.priors);
   }

@@ -92,9 +92,7 @@ bool may_merge(const GameState& state, FeatureKind kind, FigureCounts a, FigureC
 
 }  // namespace
 
-JczRanking::JczRanking(const JczWeights& weights, const GameState& state) : weights_(weights), fitting_(state) {
-  fill_chance_.fill(-1);
-}
+JczRanking::JczRanking(const JczWeights& weights, const GameState& state) : weights_(weights), fitting_(state) {}
 
 JczTerms JczRanking::terms(const GameState& after, int player) const {
   JczTerms t;
@@ -111,15 +109,6 @@ JczTerms JczRanking::terms(const GameState& after, int player) const {
 }
 
 // --- Chances --------------------------------------------------------------------------------------------------------
-
-double JczRanking::fill_chance(unsigned code) {
-  double& chance = fill_chance_[code];
-  if (chance >= 0) return chance;
-  const double others_take_it = 1 - 1.0 / fitting_.state().players();
-  double nobody = 1;
-  for (int m = fitting_(code); m > 0; --m) nobody *= others_take_it;
-  return chance = 1 - nobody;
-}
 
 void JczRanking::set_board(const GameState& placed) {
   neighbours_ = neighbours_of_last_tile(placed);

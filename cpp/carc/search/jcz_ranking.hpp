@@ -91,7 +91,7 @@ class JczRanking {
   // `after`: a state with the tiles of `set_board` when `player`'s turn is over (phase Draw or Over).
   JczTerms terms(const GameState& after, int player) const;
   // p of an open cell with this code.
-  double fill_chance(unsigned code);
+  double fill_chance(unsigned code) { return fitting_.fill_chance(code); }
 
  private:
   double finish_chance(const GameState& after, const Figure& figure) const;
@@ -106,7 +106,6 @@ class JczRanking {
 
   const JczWeights& weights_;
   FittingTiles fitting_;
-  std::array<double, 256> fill_chance_;            // [code], below 0 where not yet asked
   std::array<double, kMaxOpenCells> cell_chance_;  // [open cell] p
   std::array<double, kNone + 1> line_chance_;      // [line] P
   int neighbours_ = 0;                             // of the tile laid last, 0..8

@@ -1,5 +1,7 @@
 #include "carc/search/rollout.hpp"
 
+#include <limits>
+
 #include "carc/search/utility.hpp"
 
 namespace carc {
@@ -38,13 +40,11 @@ Action RolloutEvaluator::best_action(const GameState& state, Rng& rng) {
   state.legal_actions(actions);
   std::array<Values, ActionList::kCapacity> after;
   judge_->evaluate({&state, &actions, nullptr, nullptr, after.data(), nullptr}, rng);
-  const Utility margin{UtilityKind::kLinear, 1e6F};
-  const auto mover = static_cast<std::size_t>(state.turn_player());
   int best = 0;
-  float most = -2;
+  float most = -std::numeric_limits<float>::infinity();
   std::uint32_t ties = 0;
   for (int i = 0; i < actions.size(); ++i) {
-    const float u = margin(after[static_cast<std::size_t>(i)], state.players())[mover];
+    const float u = lead(after[static_cast<std::size_t>(i)], state.turn_player(), state.players());
     if (u > most) most = u, ties = 0;
     if (u == most && rng.below(++ties) == 0) best = i;
   }

@@ -9,6 +9,13 @@
 
 namespace carc {
 
+// Own minus the mean of the others' points.
+inline float lead(const Values& points, int player, int players) {
+  float others = 0;
+  for (int p = 0; p < players; ++p) others += p == player ? 0 : points[static_cast<std::size_t>(p)];
+  return points[static_cast<std::size_t>(player)] - others / static_cast<float>(players - 1);
+}
+
 // d = own points minus the mean of the others' points, s = scale.
 //   tanh    tanh(d / s)
 //   linear  d / s, cut to [-1, 1]
