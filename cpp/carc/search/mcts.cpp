@@ -24,12 +24,9 @@ double seconds_since(Clock::time_point t) { return std::chrono::duration<double>
 }  // namespace
 
 void MctsOptions::validate() const {
-  if (unknown_deck == UnknownDeck::kOpenLoop && rave > 0) {
-    throw OptionError("rave: found " + detail::number_text(static_cast<double>(rave)) +
-                      " with unknown_deck open_loop, expected decks or nodes");
-  }
-  if (unknown_deck == UnknownDeck::kOpenLoop && widening_factor > 0) {
-    throw OptionError("widening_factor: found " + detail::number_text(static_cast<double>(widening_factor)) +
+  for (const auto& [name, value] : {std::pair("rave", rave), std::pair("widening_factor", widening_factor)}) {
+    if (unknown_deck != UnknownDeck::kOpenLoop || value == 0) continue;
+    throw OptionError(std::string(name) + ": found " + detail::number_text(static_cast<double>(value)) +
                       " with unknown_deck open_loop, expected decks or nodes");
   }
   if (gumbel_actions > 0 && (time_ms > 0 || widening_factor > 0)) {
@@ -68,6 +65,52 @@ std::vector<int> places_of(const ActionList& actions, Tree::Node& root) {
   for (const Action a : actions)
     places.push_back(static_cast<int>(std::find(root.actions(), root.actions() + root.size, a) - root.actions()));
   return places;
+}
+
+// The statistics of all trees' roots together.
+SearchResult pooled(const GameState& state, const ActionList& actions, const std::vector<TreeResult>& results) {
+  SearchResult out;
+  out.players = state.players();
+  const auto n = static_cast<std::size_t>(actions.size());
+  const auto players = static_cast<std::size_t>(state.players());
+  const auto mover = static_cast<std::size_t>(state.turn_player());
+  std::array<double, kMaxPlayers> utility{}, points{};
+  for (std::size_t i = 0; i < n; ++i) {
+    ActionReport report;
+    report.action = actions[static_cast<int>(i)];
+    report.players = state.players();
+    std::array<double, kMaxPlayers> sum{}, sum_points{}, squares{};
+    for (const TreeResult& r : results) {
+      report.visits += r.sums.visits[i];
+      report.prior += static_cast<double>(r.priors[i]) / static_cast<double>(results.size());
+      for (std::size_t p = 0; p < players; ++p) {
+        sum[p] += r.sums.utility[i][p];
+        sum_points[p] += r.sums.points[i][p];
+        squares[p] += r.sums.points_squared[i][p];
+      }
+    }
+    const double visits = static_cast<double>(std::max<std::int64_t>(1, report.visits));
+    for (std::size_t p = 0; p < players; ++p) {
+      utility[p] += sum[p];
+      points[p] += sum_points[p];
+      const double mean = sum_points[p] / visits;
+      report.utility[p] = static_cast<float>(sum[p] / visits);
+      report.points[p] = static_cast<float>(mean);
+      report.spread[p] = static_cast<float>(std::sqrt(std::max(0.0, squares[p] / visits - mean * mean)));
+    }
+    report.value = sum[mover] / visits;
+    out.actions.push_back(report);
+  }
+  for (const TreeResult& r : results) {
+    out.simulations += r.simulations;
+    out.nodes += r.nodes;
+    out.bytes += r.bytes;
+  }
+  for (std::size_t p = 0; p < players; ++p) {
+    out.value[p] = static_cast<float>(utility[p] / static_cast<double>(std::max<std::int64_t>(1, out.simulations)));
+    out.points[p] = static_cast<float>(points[p] / static_cast<double>(std::max<std::int64_t>(1, out.simulations)));
+  }
+  return out;
 }
 
 }  // namespace
@@ -155,48 +198,7 @@ SearchResult Mcts::search(const GameState& state, std::uint64_t seed) {
     if (error) std::rethrow_exception(error);
   }
 
-  // Pool the roots.
-  SearchResult out;
-  out.players = state.players();
-  const auto n = static_cast<std::size_t>(actions.size());
-  const auto players = static_cast<std::size_t>(state.players());
-  const auto mover = static_cast<std::size_t>(state.turn_player());
-  std::array<double, kMaxPlayers> utility{}, points{};
-  for (std::size_t i = 0; i < n; ++i) {
-    ActionReport report;
-    report.action = actions[static_cast<int>(i)];
-    report.players = state.players();
-    std::array<double, kMaxPlayers> sum{}, sum_points{}, squares{};
-    for (const TreeResult& r : results) {
-      report.visits += r.sums.visits[i];
-      report.prior += static_cast<double>(r.priors[i]) / trees;
-      for (std::size_t p = 0; p < players; ++p) {
-        sum[p] += r.sums.utility[i][p];
-        sum_points[p] += r.sums.points[i][p];
-        squares[p] += r.sums.points_squared[i][p];
-      }
-    }
-    const double visits = static_cast<double>(std::max<std::int64_t>(1, report.visits));
-    for (std::size_t p = 0; p < players; ++p) {
-      utility[p] += sum[p];
-      points[p] += sum_points[p];
-      const double mean = sum_points[p] / visits;
-      report.utility[p] = static_cast<float>(sum[p] / visits);
-      report.points[p] = static_cast<float>(mean);
-      report.spread[p] = static_cast<float>(std::sqrt(std::max(0.0, squares[p] / visits - mean * mean)));
-    }
-    report.value = sum[mover] / visits;
-    out.actions.push_back(report);
-  }
-  for (const TreeResult& r : results) {
-    out.simulations += r.simulations;
-    out.nodes += r.nodes;
-    out.bytes += r.bytes;
-  }
-  for (std::size_t p = 0; p < players; ++p) {
-    out.value[p] = static_cast<float>(utility[p] / static_cast<double>(std::max<std::int64_t>(1, out.simulations)));
-    out.points[p] = static_cast<float>(points[p] / static_cast<double>(std::max<std::int64_t>(1, out.simulations)));
-  }
+  SearchResult out = pooled(state, actions, results);
   out.best =
       options_.gumbel_actions > 0 ? best_by_gumbel(out, split(seed, kGumbel)) : choose(out, Rng(split(seed, kChoice)));
   std::size_t longest = 0;

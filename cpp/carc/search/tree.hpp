@@ -35,13 +35,12 @@ class Tree {
  public:
   using Offset = std::uint32_t;  // in units of 32 bytes; 0 = no node
 
-  struct Node {
+  struct alignas(32) Node {
     std::int32_t size;      // actions
     std::int32_t capacity;  // a multiple of 8
     std::int32_t visits;
     std::int8_t player;  // who decides; kChancePlayer: a tile is drawn
     std::int8_t tile;    // in hand, or -1
-    std::array<std::int8_t, 18> padding;
 
     // Arrays over actions.
     Action* actions() { return reinterpret_cast<Action*>(array(0)); }
@@ -82,7 +81,7 @@ class Tree {
     used_ += units;
     ++nodes_;
     Node& node = *new (memory_.get() + std::size_t{at} * kUnit)
-                     Node{size, capacity, 0, static_cast<std::int8_t>(player), static_cast<std::int8_t>(tile), {}};
+                     Node{size, capacity, 0, static_cast<std::int8_t>(player), static_cast<std::int8_t>(tile)};
     for (int i = 0; i < capacity; ++i) node.children()[i] = 0, node.counts()[i] = 0;
     if (layout_.spread) std::fill_n(node.spread(layout_), capacity, 0.0F);
     if (layout_.amaf) {

@@ -219,6 +219,7 @@ int TreeSearch::select(Tree::Node& node, bool masked) {
                                      : tree_[path_.back().node].means(node.player)[path_.back().edge];
     unvisited = mean - options_.first_play_reduction;
   }
+  if (scores_.size() < static_cast<std::size_t>(n)) scores_.resize(static_cast<std::size_t>(n));
   float* score = scores_.data();
   for (int i = 0; i < n; ++i) score[i] = counts[i] ? means[i] : unvisited;
 
@@ -270,11 +271,11 @@ int TreeSearch::select(Tree::Node& node, bool masked) {
   }
   if (options_.first_play == FirstPlay::kOptimistic && options_.widening_factor == 0 && counts[best] == 0 &&
       options_.selection != Selection::kPuct) {
+    const float highest = score[best];
     std::uint32_t equal = 0;
     for (int i = 0; i < n; ++i) {
-      if (score[i] == score[best] && rng_.below(++equal) == 0) scores_[ActionList::kCapacity] = static_cast<float>(i);
+      if (score[i] == highest && rng_.below(++equal) == 0) best = i;
     }
-    best = static_cast<int>(scores_[ActionList::kCapacity]);
   }
   return best;
 }

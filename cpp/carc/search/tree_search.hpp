@@ -88,8 +88,8 @@ class TreeSearch {
   // By action of the position judged last.
   std::array<Values, ActionList::kCapacity> after_;
   std::array<float, ActionList::kCapacity> priors_;
-  // By action of the node in hand.
-  std::array<float, ActionList::kCapacity + 8> scores_;
+  // By action of the node in hand, which in open loop may have more than one position.
+  std::vector<float> scores_;
   std::vector<char> legal_;
 };
 
