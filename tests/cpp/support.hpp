@@ -189,6 +189,14 @@ void play_randomly(GameState& state, Rng& rng, Visit visit) {
   }
 }
 
+// A placement to decide in a game of random play, with at most `left` tiles in the bag.
+inline GameState placement_with(const Game& game, std::uint64_t seed, int left) {
+  Rng rng(seed);
+  GameState state(game);
+  while (state.tiles_left() > left || state.phase() != Phase::kPlace) state.apply(random_action(state, rng));
+  return state;
+}
+
 // --- Files and errors -----------------------------------------------------------------------------------------------
 
 inline std::string read_file(const std::string& path) {

@@ -8,13 +8,6 @@
 namespace carc::test {
 namespace {
 
-GameState position(const Game& game, std::uint64_t seed, int left) {
-  Rng rng(seed);
-  GameState state(game);
-  while (state.tiles_left() > left || state.phase() != Phase::kPlace) state.apply(random_action(state, rng));
-  return state;
-}
-
 MctsAgentOptions quick() {
   MctsAgentOptions options;
   options.mcts.simulations = 200;
@@ -24,7 +17,7 @@ MctsAgentOptions quick() {
 
 TEST(MctsAgent, PlaysTheBestOfItsAnalysis) {
   const auto game = Game::create(Rules());
-  const GameState state = position(*game, 1, 30);
+  const GameState state = placement_with(*game, 1, 30);
   for (std::uint64_t seed = 0; seed < 5; ++seed) {
     MctsAgent a(quick()), b(quick());
     Rng x(seed), y(seed);
@@ -38,7 +31,7 @@ TEST(MctsAgent, PlaysTheBestOfItsAnalysis) {
 TEST(MctsAgent, SolvesTheLastTiles) {
   const auto game = Game::create(Rules());
   for (std::uint64_t seed = 0; seed < 5; ++seed) {
-    const GameState state = position(*game, seed, 1);
+    const GameState state = placement_with(*game, seed, 1);
     MctsAgent agent(quick());
     Rng rng(seed);
     const SearchResult result = *agent.analyse(state, rng);
@@ -52,7 +45,7 @@ TEST(MctsAgent, SolvesTheLastTiles) {
 
 TEST(MctsAgent, SearchesWhereTheSolverGivesUp) {
   const auto game = Game::create(Rules());
-  const GameState state = position(*game, 3, 1);
+  const GameState state = placement_with(*game, 3, 1);
   MctsAgentOptions options = quick();
   options.solver_nodes = 1;
   MctsAgent agent(options);
@@ -64,7 +57,7 @@ TEST(MctsAgent, PartsTiesTheSameWayEveryTime) {
   const auto game = Game::create(rules_of({{"players", 3}}));
   int parted = 0;
   for (std::uint64_t seed = 0; seed < 12; ++seed) {
-    const GameState state = position(*game, seed, 20);
+    const GameState state = placement_with(*game, seed, 20);
     MctsAgentOptions options = quick();
     MctsAgent plain(options);
     options.tie_decks = 6;

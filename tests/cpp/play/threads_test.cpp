@@ -11,16 +11,9 @@
 namespace carc::test {
 namespace {
 
-GameState middle_of(const Game& game) {
-  Rng rng(1);
-  GameState state(game);
-  while (state.tiles_left() > 30 || state.phase() != Phase::kPlace) state.apply(random_action(state, rng));
-  return state;
-}
-
 TEST(Threads, TreesOfOneSearch) {
   const auto game = Game::create(Rules());
-  const GameState state = middle_of(*game);
+  const GameState state = placement_with(*game, 1, 30);
   for (const bool rollouts : {false, true}) {
     MctsOptions options;
     options.simulations = 800;
