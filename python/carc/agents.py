@@ -52,9 +52,8 @@ def make_agent(name: str, **options: Any) -> NamedAgent:
     plain, given = split_options(name)
     given = {**given, **options}
     kind, own = agent_settings(plain)
-    shown = ",".join(f"{key}={_shown(value)}" for key, value in given.items())
     short = Path(plain).stem if plain.endswith(".toml") else plain
-    return _core.make_agent(kind, {**own, **given}, f"{short}:{shown}" if shown else short)
+    return _core.make_agent(kind, {**own, **given}, _joined(short, given))
 
 
 def agent_settings(name: str) -> tuple[str, dict[str, Any]]:
@@ -97,6 +96,12 @@ def split_agents(text: str) -> list[str]:
         else:
             agents.append(part)
     return agents
+
+
+def with_options(text: str, options: Mapping[str, Any]) -> str:
+    """Write an agent with more options as one text."""
+    name, own = split_options(text)
+    return _joined(name, {**own, **options})
 
 
 def parse_option(text: str) -> tuple[str, Any]:
@@ -204,15 +209,13 @@ def _parts(text: str) -> list[str]:
     return parts
 
 
-def _shown(value: object) -> str:
-    return (
-        value if isinstance(value, str) else json.dumps(value, separators=(",", ":"), default=repr)
+def _joined(name: str, options: Mapping[str, Any]) -> str:
+    shown = ",".join(
+        f"{key}={value if isinstance(value, str) else _json(value)}"
+        for key, value in options.items()
     )
+    return f"{name}:{shown}" if shown else name
 
 
-def with_options(name: str, options: Mapping[str, Any]) -> str:
-    """Write an agent and options as one text."""
-    plain, own = split_options(name)
-    merged = {**own, **options}
-    shown = ",".join(f"{key}={_shown(value)}" for key, value in merged.items())
-    return f"{plain}:{shown}" if shown else plain
+def _json(value: object) -> str:
+    return json.dumps(value, separators=(",", ":"), default=repr)

@@ -11,6 +11,7 @@ from carc.cli.terminal import (
     QuietOption,
     RulesOption,
     SeedOption,
+    number,
     out,
     plain_table,
     print_json,
@@ -40,17 +41,6 @@ def register(app: typer.Typer) -> None:
     )
 
 
-def turn_time(value: str | float) -> float:
-    """Read the value of --time-ms."""
-    try:
-        number = float(value)
-    except ValueError:
-        number = 0
-    if not 0.1 <= number <= 1e7:
-        raise typer.BadParameter(f"found {value}, expected a number from 0.1 to 10000000")
-    return number
-
-
 def match(
     a: Annotated[str, typer.Argument(metavar="A", help="Agent or TOML file; see carc agents.")],
     b: Annotated[str, typer.Argument(metavar="B", help="The other; may be the same.")],
@@ -62,7 +52,9 @@ def match(
     time_ms: Annotated[
         float | None,
         typer.Option(
-            metavar="T", parser=turn_time, help="Milliseconds a turn, half for each decision."
+            metavar="T",
+            parser=number(0.1, 10_000_000),
+            help="Milliseconds a turn, half for each decision.",
         ),
     ] = None,
     option: OptionsOption = None,

@@ -13,6 +13,7 @@ from carc.cli.terminal import (
     RulesOption,
     SeedOption,
     interruptible,
+    number,
     out,
     plain_table,
     print_json,
@@ -94,24 +95,15 @@ def perft_command(
         out().print(table)
 
 
-def seconds_of_run(value: str | float) -> float:
-    """Read the value of --seconds."""
-    try:
-        number = float(value)
-    except ValueError:
-        number = 0
-    if not 0.01 <= number <= 600:
-        raise typer.BadParameter(f"found {value}, expected a number from 0.01 to 600")
-    return number
-
-
 def bench(
     subject: Annotated[
         str, typer.Argument(metavar="[SUBJECT]", help="What to measure: core or search.")
     ] = "core",
     seconds: Annotated[
         float,
-        typer.Option(metavar="S", parser=seconds_of_run, help="About how long each measure runs."),
+        typer.Option(
+            metavar="S", parser=number(0.01, 600), help="About how long each measure runs."
+        ),
     ] = 1.0,
     json: JsonOption = False,
     quiet: QuietOption = False,

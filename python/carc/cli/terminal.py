@@ -36,6 +36,21 @@ def whole(least: int, most: int) -> Callable[[str | int], int]:
     return read
 
 
+def number(least: float, most: float) -> Callable[[str | float], float]:
+    """Return a reader of option values: numbers from `least` to `most`."""
+
+    def read(value: str | float) -> float:
+        try:
+            found = float(value)
+        except ValueError:
+            found = least - 1
+        if not least <= found <= most:
+            raise typer.BadParameter(f"found {value}, expected a number from {least} to {most}")
+        return found
+
+    return read
+
+
 JsonOption = Annotated[
     bool, typer.Option("--json", help="Print one JSON document instead of text.")
 ]
