@@ -57,6 +57,29 @@ class Judge {
     return t;
   }
 
+  // Whether a tile at open cell `cell` can change what a road, a city or a field gives to anyone.
+  bool concerns_spread_figures(const Terms& terms, const GameState& state, int cell) const {
+    if (fitting_) return true;  // the cells around it ask for other tiles then
+    bool concerns = false;
+    for (int s = 0; s < 4; ++s) {
+      const std::uint8_t line = state.line_beside(cell, s);
+      concerns |= line != kNone && (state.line(line).figures || terms.farmed[line]);
+    }
+    for (int h = 0; h < 8; ++h) {
+      const std::uint8_t field = state.field_beside(cell, h);
+      concerns |= field != kNone && state.field_figures(field);
+    }
+    return concerns;
+  }
+
+  // The terms after any tile at open cell `cell` if it concerns no figure on a road, a city or a field.
+  Terms with_neighbour(const Terms& terms, const GameState& state, int cell) {
+    Terms t = terms;
+    t.monks = t.monk_hope = {};
+    add_monks(state, t, state.open_cell(cell));
+    return t;
+  }
+
   // The terms after a placement at open cell `cell` of `before` or after a figure action, which led to `after`.
   Terms changed(const Terms& terms, const GameState& before, int cell, const GameState& after) {
     Terms t = terms;
@@ -114,6 +137,8 @@ class Judge {
     return n;
   }
 
+  static bool are_neighbours(Cell a, Cell b) { return std::abs(a.x - b.x) <= 1 && std::abs(a.y - b.y) <= 1; }
+
   void add_once(IdSet& seen, const GameState& state, std::uint8_t line, Terms& t) {
     for (const std::uint8_t id : seen) {
       if (id == line) return;
@@ -146,10 +171,11 @@ class Judge {
     }
   }
 
-  void add_monks(const GameState& state, Terms& t) {
+  // With a tile at `filled`, if given.
+  void add_monks(const GameState& state, Terms& t, std::optional<Cell> filled = {}) {
     for (int i = state.spread_figures(); i < state.figures_on_board(); ++i) {
       const Figure f = state.figure(i);
-      const int missing = f.label;
+      const int missing = f.label - (filled && are_neighbours(state.laid_tile(f.tile).cell, *filled));
       t.monks[f.player] += static_cast<float>(9 - missing);
       if (missing == 0 || missing >= kHopeless) continue;
       float chance = weights_.hope[static_cast<std::size_t>(missing - 1)];
@@ -207,7 +233,7 @@ class Judge {
     float chance = 1;
     for (int i = 0; i < state.open_cells(); ++i) {
       const Cell c = state.open_cell(i);
-      if (std::abs(c.x - centre.x) <= 1 && std::abs(c.y - centre.y) <= 1) chance *= filling(state.open_cell_code(i));
+      if (are_neighbours(c, centre)) chance *= filling(state.open_cell_code(i));
     }
     return chance;
   }
@@ -233,18 +259,39 @@ Values HeuristicEvaluator::value(const GameState& state) const {
 }
 
 void HeuristicEvaluator::values_after(const GameState& state, const ActionList& actions, Values* after) const {
+  if (state.phase() == Phase::kPlace) return values_after_placements(state, actions, after);
   Judge judge(weights_, state);
   const Terms terms = judge.terms(state);
-  int cell = 0;
   for (int i = 0; i < actions.size(); ++i) {
     GameState next = state;
     next.apply(actions[i]);
-    if (state.phase() == Phase::kPlace) {
-      while (state.open_cell(cell) != actions[i].cell()) ++cell;  // actions are in the order of the cells
+    after[i] = state.is_chance_node() || next.is_terminal() ? value(next)  // with another bag
+                                                            : judge.value(next, judge.changed(terms, state, -1, next));
+  }
+}
+
+void HeuristicEvaluator::values_after_placements(const GameState& state, const ActionList& actions,
+                                                 Values* after) const {
+  Judge judge(weights_, state);
+  const Terms terms = judge.terms(state);
+  // Actions are in the order of the cells, and what holds for a cell holds for all rotations of the tile there.
+  int cell = -1;
+  bool concerns = true;
+  Values unconcerned{};
+  for (int i = 0; i < actions.size(); ++i) {
+    if (cell < 0 || state.open_cell(cell) != actions[i].cell()) {
+      do ++cell;
+      while (state.open_cell(cell) != actions[i].cell());
+      concerns = judge.concerns_spread_figures(terms, state, cell);
+      if (!concerns) unconcerned = judge.value(state, judge.with_neighbour(terms, state, cell));
     }
-    after[i] = state.phase() == Phase::kDraw || next.is_terminal()
-                   ? value(next)  // with another bag
-                   : judge.value(next, judge.changed(terms, state, state.phase() == Phase::kPlace ? cell : -1, next));
+    if (!concerns) {
+      after[i] = unconcerned;
+      continue;
+    }
+    GameState next = state;
+    next.apply(actions[i]);
+    after[i] = judge.value(next, judge.changed(terms, state, cell, next));
   }
 }
 

@@ -69,6 +69,8 @@ class HeuristicEvaluator final : public Evaluator {
   const HeuristicWeights& weights() const { return weights_; }
 
  private:
+  void values_after_placements(const GameState& state, const ActionList& actions, Values* after) const;
+
   HeuristicWeights weights_;
 };
 

@@ -24,11 +24,11 @@ namespace carc {
 // Which arrays a node has.
 struct NodeLayout {
   int players = 2;
-  bool points = false;  // what the evaluator said of the position after each action
+  bool judged = false;  // the evaluator judges all actions of a position at once
   bool spread = false;  // sums of squares of the mover's values, for UCB1-tuned
   bool amaf = false;    // all-moves-as-first counts and means
 
-  int arrays() const { return 4 + players + (points ? players : 0) + (spread ? 1 : 0) + (amaf ? 2 : 0); }
+  int arrays() const { return 4 + players + (spread ? 1 : 0) + (amaf ? 2 : 0); }
 };
 
 class Tree {
@@ -47,9 +47,10 @@ class Tree {
     Offset* children() { return reinterpret_cast<Offset*>(array(1)); }
     std::int32_t* counts() { return reinterpret_cast<std::int32_t*>(array(2)); }  // visits of each action
     float* priors() { return reinterpret_cast<float*>(array(3)); }
-    float* means(int player) { return reinterpret_cast<float*>(array(4 + player)); }  // of utility
-    float* points(const NodeLayout& l, int player) { return reinterpret_cast<float*>(array(4 + l.players + player)); }
-    float* spread(const NodeLayout& l) { return reinterpret_cast<float*>(array(4 + l.players * (1 + l.points))); }
+    // Mean utility by action; of one that was not visited yet, where actions are judged, the points it is expected to
+    // bring.
+    float* means(int player) { return reinterpret_cast<float*>(array(4 + player)); }
+    float* spread(const NodeLayout& l) { return reinterpret_cast<float*>(array(4 + l.players)); }
     std::int32_t* amaf_counts(const NodeLayout& l) { return reinterpret_cast<std::int32_t*>(array(l.arrays() - 2)); }
     float* amaf_means(const NodeLayout& l) { return reinterpret_cast<float*>(array(l.arrays() - 1)); }
 

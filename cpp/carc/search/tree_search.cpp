@@ -101,8 +101,8 @@ TreeSearch::TreeSearch(const MctsOptions& options, Evaluator& evaluator, Tree& t
 
 // Asks the evaluator about the actions of a position: priors_, and after_ where it judges actions.
 void TreeSearch::judge(const GameState& state) {
-  if (layout_.points || evaluator_.has_priors()) {
-    evaluator_.evaluate({&state, &actions_, nullptr, priors_.data(), layout_.points ? after_.data() : nullptr, nullptr},
+  if (layout_.judged || evaluator_.has_priors()) {
+    evaluator_.evaluate({&state, &actions_, nullptr, priors_.data(), layout_.judged ? after_.data() : nullptr, nullptr},
                         rng_);
   } else {
     std::fill_n(priors_.data(), actions_.size(), 1 / static_cast<float>(actions_.size()));
@@ -115,8 +115,7 @@ void TreeSearch::set_action(Tree::Node& node, int i, int judged) {
   node.actions()[i] = actions_[judged];
   node.priors()[i] = priors_[from];
   for (int p = 0; p < layout_.players; ++p) {
-    node.means(p)[i] = 0;
-    if (layout_.points) node.points(layout_, p)[i] = after_[from][static_cast<std::size_t>(p)];
+    node.means(p)[i] = layout_.judged ? after_[from][static_cast<std::size_t>(p)] : 0;
   }
 }
 
@@ -330,8 +329,8 @@ void TreeSearch::simulate(int root_action) {
     const std::int32_t visits = node.counts()[edge];
     const Action action = node.actions()[edge];
     if (layout_.amaf && !is_chance && action != Action::no_figure()) moves_.push_back({node.player, tile, action});
-    if (layout_.points && !is_chance && visits == 0 && fresh) {  // judged when the node was made
-      for (int p = 0; p < layout_.players; ++p) points[static_cast<std::size_t>(p)] = node.points(layout_, p)[edge];
+    if (layout_.judged && !is_chance && visits == 0 && fresh) {  // judged when the node was made
+      for (int p = 0; p < layout_.players; ++p) points[static_cast<std::size_t>(p)] = node.means(p)[edge];
       break;
     }
     state.apply(action);
@@ -366,9 +365,11 @@ void TreeSearch::back_up(const Values& points) {
   for (const Step& step : path_) {
     Tree::Node& node = tree_[step.node];
     ++node.visits;
-    const auto count = static_cast<float>(++node.counts()[step.edge]);
+    const std::int32_t visits = ++node.counts()[step.edge];
+    const auto count = static_cast<float>(visits);
     for (int p = 0; p < layout_.players; ++p) {
       float& mean = node.means(p)[step.edge];
+      if (visits == 1) mean = 0;
       const float before = utility[static_cast<std::size_t>(p)] - mean;
       mean += before / count;
       if (layout_.spread && p == node.player)
