@@ -41,6 +41,7 @@ namespace py = pybind11;
 struct NamedAgent;
 struct PyAgent;
 struct PyDeck;
+struct PyProgram;
 struct PyRules;
 struct PyState;
 struct PyTile;
@@ -51,7 +52,7 @@ inline constexpr bool kIsAnyOf = (std::is_same_v<T, Classes> || ...);
 template <class T>
 inline constexpr bool kIsBound =
     kIsAnyOf<T, Action, ActionList, Feature, Figure, Findings, GameRecord, GameResult, NamedAgent, PyAgent, PyDeck,
-             PyRules, PyState, PyTile, RandomGames, Rng, TileSet, ActionReport, SearchResult, Solution>;
+             PyProgram, PyRules, PyState, PyTile, RandomGames, Rng, TileSet, ActionReport, SearchResult, Solution>;
 
 // Throws Error if `object` is of the bound class but holds no value.
 void require_value(const py::handle& object, const py::detail::type_info* type);

@@ -14,6 +14,7 @@
 #include "carc/core/perft.hpp"
 #include "carc/play/batch.hpp"
 #include "carc/play/game_play.hpp"
+#include "carc/play/luck.hpp"
 #include "carc/play/measure.hpp"
 
 namespace carc::python {
@@ -40,19 +41,26 @@ struct NamedAgent : PyAgent {
 
 }  // namespace carc::python
 
-// A game to play: (seed of the deck, agent index by seat).
+// A game to play: (seed of the deck, agent index by seat), and maybe the seed of the decisions.
 template <>
 class pybind11::detail::type_caster<carc::GameSpec> {
  public:
   PYBIND11_TYPE_CASTER(carc::GameSpec,
-                       const_name("tuple[typing.SupportsIndex, collections.abc.Sequence[typing.SupportsIndex]]"));
+                       const_name("tuple[typing.SupportsIndex, collections.abc.Sequence[typing.SupportsIndex]] | "
+                                  "tuple[typing.SupportsIndex, collections.abc.Sequence[typing.SupportsIndex], "
+                                  "typing.SupportsIndex]"));
   bool load(handle source, bool) {
-    if (!(PyTuple_Check(source.ptr()) || PyList_Check(source.ptr())) || len(source) != 2)
-      carc::python::refuse<carc::Error>("games", source, "(seed of the deck, agent index by seat)");
+    if (!(PyTuple_Check(source.ptr()) || PyList_Check(source.ptr())) || (len(source) != 2 && len(source) != 3)) {
+      carc::python::refuse<carc::Error>("games", source,
+                                        "(seed of the deck, agent index by seat[, seed of the decisions])");
+    }
     const tuple parts(reinterpret_borrow<object>(source));
     value.seed = parts[0].cast<carc::python::Whole<std::uint64_t, "seed">>();
     const auto seats = parts[1].cast<carc::python::Many<carc::python::Whole<int, "seats">, "seats">>();
     value.seats.assign(seats.items.begin(), seats.items.end());
+    value.decisions.reset();
+    if (parts.size() == 3)
+      value.decisions = parts[2].cast<carc::python::Whole<std::uint64_t, "seed of the decisions">>();
     return true;
   }
 };
@@ -127,6 +135,7 @@ AgentFactory make_factory(const py::object& agent, const std::string& name, cons
 
 using OptionsDict = py::typing::Dict<py::str, py::object>;
 using OnResult = py::typing::Optional<py::typing::Callable<py::object(std::size_t, GameResult)>>;
+using Stopped = py::typing::Optional<py::typing::Callable<bool()>>;
 
 std::size_t play(const PyRules& rules, const Agents& agents, const std::vector<GameSpec>& games,
                  const PlayOptions& options) {
@@ -137,20 +146,21 @@ std::size_t play(const PyRules& rules, const Agents& agents, const std::vector<G
     factories.push_back(make_factory(agent, names.back(), rules.game));
   }
   PlayOptions all = options;
-  all.interrupted = [] {
+  all.interrupted = [&] {
     const py::gil_scoped_acquire lock;
     if (PyErr_CheckSignals() != 0) throw py::error_already_set();
-    return false;
+    return options.interrupted && options.interrupted();
   };
   const py::gil_scoped_release release;
   return play_games(rules.game, games, factories, names, all);
 }
 
 std::size_t play_many(const PyRules& rules, const Agents& agents, const Many<GameSpec, "games">& games, Threads threads,
-                      Flag<"records"> records, const OnResult& on_result) {
+                      Flag<"records"> records, Flag<"luck"> luck, const OnResult& on_result, const Stopped& stopped) {
   PlayOptions options;
   options.threads = threads;
   options.records = records.value;
+  options.luck = luck.value;
   if (!on_result.is_none()) {
     if (!PyCallable_Check(on_result.ptr())) refuse<Error>("on_result", on_result, "a function or None");
     options.on_result = [&](std::size_t i, const GameResult& result) {
@@ -162,11 +172,20 @@ std::size_t play_many(const PyRules& rules, const Agents& agents, const Many<Gam
       return go_on.value_or(true);
     };
   }
+  if (!stopped.is_none()) {
+    if (!PyCallable_Check(stopped.ptr())) refuse<Error>("stopped", stopped, "a function or None");
+    options.interrupted = [&] {  // called under the interpreter lock
+      const py::object answer = stopped();
+      const auto stop = as_flag(answer);
+      if (!stop) throw Error("stopped: found the answer " + found(answer) + ", expected True or False");
+      return *stop;
+    };
+  }
   return play(rules, agents, games.items, options);
 }
 
 GameResult play_one(const PyRules& rules, const Agents& agents, Seed seed) {
-  GameSpec game{seed, {}};
+  GameSpec game{seed, {}, {}};
   for (std::size_t i = 0; i < agents.items.size(); ++i) game.seats.push_back(static_cast<int>(i));
   GameResult out;
   PlayOptions options;
@@ -175,6 +194,25 @@ GameResult play_one(const PyRules& rules, const Agents& agents, Seed seed) {
     return true;
   };
   play(rules, agents, {game}, options);
+  return out;
+}
+
+using LuckOfDraw = py::typing::Tuple<int, py::str, std::vector<double>>;
+
+std::vector<LuckOfDraw> luck_of_record(const GameRecord& record) {
+  const GameRecord copy = record;
+  const auto players = static_cast<std::ptrdiff_t>(copy.state().players());
+  std::vector<DrawLuck> draws;
+  {
+    const py::gil_scoped_release release;
+    LuckMeter meter;
+    draws = luck_of(copy, meter);
+  }
+  std::vector<LuckOfDraw> out;
+  for (const DrawLuck& draw : draws) {
+    out.push_back(py::make_tuple(draw.player, copy.game()->tile(draw.tile).id,
+                                 std::vector<double>(draw.luck.begin(), draw.luck.begin() + players)));
+  }
   return out;
 }
 
@@ -335,7 +373,23 @@ void bind_results(py::module_& m) {
                                              r.simulations.begin() + static_cast<std::ptrdiff_t>(r.scores.size()));
           },
           "Simulations searched.")
-      .def_readonly("record", &GameResult::record, "The game as GameRecord.to_json() writes it.");
+      .def_property_readonly(
+          "luck",
+          [](const GameResult& r) {
+            return r.luck.empty() ? std::nullopt : std::optional<std::vector<double>>(r.luck);
+          },
+          "Luck of the draws in points of margin, expectation zero (play_games(luck=True)); None if not measured.")
+      .def_readonly("record", &GameResult::record, "The game as GameRecord.to_json() writes it.")
+      .def_property_readonly(
+          "forfeit",
+          [](const GameResult& r) {
+            using Reason = py::typing::Tuple<int, py::str, py::str>;
+            return r.forfeit ? py::typing::Optional<Reason>(
+                                   py::make_tuple(r.forfeit->seat, r.forfeit->reason, r.forfeit->detail))
+                             : py::typing::Optional<Reason>(py::none());
+          },
+          "None, or (seat, reason in one word, detail) of who lost by not going on; the points are then those that "
+          "there would be if the game had ended there.");
   py::class_<RandomGames> games(m, "RandomGames", "Results of random games as arrays with one row a game.");
   bind_copies(games);
   games
@@ -425,13 +479,18 @@ void bind_play(py::module_& m) {
   m.def("play_game", &play_one, py::arg("rules"), py::arg("agents"), py::arg("seed") = 0,
         "Play one game between the agents (names or Agent objects), one a seat.");
   m.def("play_games", &play_many, py::arg("rules"), py::arg("agents"), py::arg("games"), py::kw_only(),
-        py::arg("threads") = 1, py::arg("records") = true, py::arg("on_result") = std::nullopt,
-        "Play many games on threads. `games` lists (seed of the deck, agent index by seat); on_result(index, result) "
-        "is called for each as it ends and "
-        "may return False to stop; games that have begun are finished. Returns the number of games finished. "
-        "Results do not depend on `threads` (1 to 1024). All threads call the same Python object for an agent, "
-        "interleaved under the interpreter lock. An interruption or an exception of on_result waits only for the "
-        "decisions that are being made.");
+        py::arg("threads") = 1, py::arg("records") = true, py::arg("luck") = false, py::arg("on_result") = std::nullopt,
+        py::arg("stopped") = std::nullopt,
+        "Play many games on threads. `games` lists (seed of the deck, agent index by seat) or (seed of the deck, agent "
+        "index by seat, seed of the agents' random numbers); without the latter all games of a deck have the same "
+        "random numbers turn by turn. `luck` measures GameResult.luck. on_result(index, result) is called for each as "
+        "it ends and may return False to stop; stopped(), asked about ten times a second, may return True to stop. "
+        "Games that have begun are finished. Returns the number of games finished. Results do not depend on `threads` "
+        "(1 to 1024). All threads call the same Python object for an agent, interleaved under the interpreter lock. An "
+        "interruption or an exception of on_result or stopped waits only for the decisions that are being made.");
+  m.def("luck_of_record", &luck_of_record, py::arg("record"),
+        "Luck of every draw of a game, in the order of its record's turns: (player, tile, luck by seat in points of "
+        "margin). A tile that fitted nowhere has none. The sum is what play_games measures.");
   m.def("random_games", &random_batch, py::arg("n"), py::kw_only(), py::arg("rules") = std::nullopt,
         py::arg("seed") = 0, py::arg("threads") = 1,
         "n complete games in which every legal action is equally likely, in C++ without the interpreter lock. The "

@@ -44,5 +44,6 @@ void bind_state(py::module_& m);
 void bind_record(py::module_& m);
 void bind_search(py::module_& m);
 void bind_play(py::module_& m);
+void bind_guests(py::module_& m);
 
 }  // namespace carc::python

@@ -20,11 +20,13 @@ input.
 """
 
 from carc._core import (
+    PROTOCOL_VERSION,
     STATE_BYTES,
     Action,
     ActionList,
     ActionReport,
     Agent,
+    ChildProcess,
     Deck,
     DeckError,
     Error,
@@ -49,7 +51,10 @@ from carc._core import (
     TileSet,
     TileSetError,
     agent_kinds,
+    hello_request,
+    luck_of_record,
     measure_clone_ns,
+    move_request,
     perft,
     random_games,
     rules_options,
@@ -60,14 +65,16 @@ from carc._core import (
 )
 from carc._version import __version__
 from carc.agents import agent_table, make_agent, play_game, play_games
-from carc.errors import ConfigError, ResultsError
+from carc.errors import ConfigError, ForfeitError, ResultsError
 
 __all__ = [
+    "PROTOCOL_VERSION",
     "STATE_BYTES",
     "Action",
     "ActionList",
     "ActionReport",
     "Agent",
+    "ChildProcess",
     "ConfigError",
     "Deck",
     "DeckError",
@@ -75,6 +82,7 @@ __all__ = [
     "Feature",
     "Figure",
     "Findings",
+    "ForfeitError",
     "GameRecord",
     "GameResult",
     "GameState",
@@ -96,8 +104,11 @@ __all__ = [
     "__version__",
     "agent_kinds",
     "agent_table",
+    "hello_request",
+    "luck_of_record",
     "make_agent",
     "measure_clone_ns",
+    "move_request",
     "perft",
     "play_game",
     "play_games",

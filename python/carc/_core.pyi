@@ -13,6 +13,7 @@ __all__: list[str] = [
     "ActionList",
     "ActionReport",
     "Agent",
+    "ChildProcess",
     "Deck",
     "DeckError",
     "Error",
@@ -26,6 +27,7 @@ __all__: list[str] = [
     "NamedAgent",
     "NotationError",
     "OptionError",
+    "PROTOCOL_VERSION",
     "RandomGames",
     "RecordError",
     "Rng",
@@ -38,8 +40,11 @@ __all__: list[str] = [
     "TileSet",
     "TileSetError",
     "agent_kinds",
+    "hello_request",
+    "luck_of_record",
     "make_agent",
     "measure_clone_ns",
+    "move_request",
     "perft",
     "play_game",
     "play_games",
@@ -593,6 +598,16 @@ class GameResult:
     def final_count(self) -> dict[str, list[int]]:
         """The part of `points` paid after the last turn."""
     @property
+    def forfeit(self) -> tuple[int, str, str] | None:
+        """None, or (seat, reason in one word, detail) of who lost by not going on; the points are
+        then those that there would be if the game had ended there.
+        """
+    @property
+    def luck(self) -> list[float] | None:
+        """Luck of the draws in points of margin, expectation zero (play_games(luck=True)); None if
+        not measured.
+        """
+    @property
     def points(self) -> dict[str, list[int]]:
         """Points by feature kind and seat."""
     @property
@@ -633,9 +648,38 @@ class RandomGames:
     def turns(self) -> numpy.typing.NDArray[numpy.int16]:
         """Tiles laid, int16."""
 
+class ChildProcess:
+    """A program that is asked line by line, and ended with all that it started."""
+    def __init__(self, command: collections.abc.Sequence[str]) -> None:
+        """Run a program with its arguments; it ends with this thread."""
+    def ask(self, request: str, milliseconds: typing.SupportsIndex) -> tuple[str, bytes]:
+        """Write a line (nothing if it is empty) and wait for one. Returns ("line", the line), or an
+        empty line after "ended", "late" or "flood".
+        """
+    def close_input(self, milliseconds: typing.SupportsIndex) -> bool:
+        """Close its input; whether it ended by itself within this time."""
+    def end(self) -> None:
+        """End it and all that it started."""
+    def ending(self) -> str:
+        """How it ended: "exited with code 1"."""
+    @property
+    def last_complaint(self) -> str:
+        """The last line of its stderr."""
+    @property
+    def unfinished_line(self) -> bytes:
+        """What was read of a line without an end."""
+
 def agent_kinds() -> list[tuple[str, str, list[tuple[str, str, str, str]]]]:
     """Every kind of agent: (name, how it decides, options); an option is (name, default as JSON,
     what is accepted, meaning).
+    """
+
+def hello_request(id: str) -> str:
+    """The line that asks a program for its name (docs/protocol.md)."""
+
+def luck_of_record(record: GameRecord) -> list[tuple[int, str, list[float]]]:
+    """Luck of every draw of a game, in the order of its record's turns: (player, tile, luck by seat
+    in points of margin). A tile that fitted nowhere has none. The sum is what play_games measures.
     """
 
 def make_agent(
@@ -645,6 +689,14 @@ def make_agent(
 
 def measure_clone_ns(state: GameState, n: typing.SupportsIndex = 1000000) -> float:
     """Mean nanoseconds to copy the state in C++."""
+
+def move_request(
+    game: GameRecord,
+    id: str,
+    max_time: typing.SupportsFloat | typing.SupportsIndex = 1.0,
+    seed: typing.SupportsIndex = 0,
+) -> str:
+    """The line that asks a program for the next decision of a game, within max_time seconds."""
 
 def perft(
     state: GameState, tiles: collections.abc.Sequence[str], turns: typing.SupportsIndex
@@ -661,18 +713,28 @@ def play_games(
     agents: collections.abc.Sequence[str | Agent],
     games: collections.abc.Sequence[
         tuple[typing.SupportsIndex, collections.abc.Sequence[typing.SupportsIndex]]
+        | tuple[
+            typing.SupportsIndex,
+            collections.abc.Sequence[typing.SupportsIndex],
+            typing.SupportsIndex,
+        ]
     ],
     *,
     threads: typing.SupportsIndex = 1,
     records: bool = True,
+    luck: bool = False,
     on_result: collections.abc.Callable[[int, GameResult], typing.Any] | None = None,
+    stopped: collections.abc.Callable[[], bool] | None = None,
 ) -> int:
-    """Play many games on threads. `games` lists (seed of the deck, agent index by seat);
-    on_result(index, result) is called for each as it ends and may return False to stop; games that
-    have begun are finished. Returns the number of games finished. Results do not depend on
-    `threads` (1 to 1024). All threads call the same Python object for an agent, interleaved under
-    the interpreter lock. An interruption or an exception of on_result waits only for the decisions
-    that are being made.
+    """Play many games on threads. `games` lists (seed of the deck, agent index by seat) or (seed of
+    the deck, agent index by seat, seed of the agents' random numbers); without the latter all games
+    of a deck have the same random numbers turn by turn. `luck` measures GameResult.luck.
+    on_result(index, result) is called for each as it ends and may return False to stop; stopped(),
+    asked about ten times a second, may return True to stop. Games that have begun are finished.
+    Returns the number of games finished. Results do not depend on `threads` (1 to 1024). All
+    threads call the same Python object for an agent, interleaved under the interpreter lock. An
+    interruption or an exception of on_result or stopped waits only for the decisions that are being
+    made.
     """
 
 def random_games(
@@ -705,5 +767,6 @@ def verify_document(text: str) -> Findings:
     engine's.
     """
 
+PROTOCOL_VERSION: int
 STATE_BYTES: int
 __version__: str

@@ -1,12 +1,15 @@
 """Agents by name: each is a kind of agent in C++ with the options of a small TOML file.
 
 An agent is written ``NAME``, ``FILE.toml``, or either with options:
-``champion:simulations=688,trees=4``. Keys of a file: ``kind`` (see ``carc agents --options KIND``),
-``summary`` (one line: how it decides), ``base`` (another agent, whose keys it changes), ``weights``
-(another TOML file, whose keys it takes), and the options of the kind.
+``champion:simulations=688,trees=4``. Values are those of TOML, a bare word is a text; a text with
+commas needs quotes. A program of your own is ``guest:command=./bot``. Keys of a file: ``kind``
+(see ``carc agents --options KIND``), ``summary`` (one line: how it decides), ``base`` (another
+agent, whose keys it changes), ``weights`` (another TOML file, whose keys it takes), and the
+options of the kind.
 """
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -28,11 +31,26 @@ AGENTS = (
     "jcz",
     "champion",
 )
+GUEST = "guest"  # another program, named with its command: guest:command=./bot
+COMMAND = "command"  # its option that names the program
 FOLDER = Path(_core.__file__).parent / "data" / "agents"  # installed beside the extension module
 DEEPEST = 8  # bases of bases
 LONGEST = 60  # characters of a value in a message
+# A text in quotes, as TOML writes it, or one other character. Within a word, as in bob's, and where
+# no second one follows, a quote is a character like others.
+TOKEN = re.compile(r'(?<!\w)"(?:\\.|[^"\\])*"|(?<!\w)\'[^\']*\'|.', re.DOTALL)
+PLAIN = re.compile(r'[^,=:"\'\[\]{}]+')  # a text that may stand without quotes
+DECISIONS = 2  # of a turn: placement and figure
+# Option of a decision's time in ms, and what must not end a search before it, by kind of agent.
+CLOCKS: Mapping[str, tuple[str, Mapping[str, int]]] = {
+    "mcts": ("time_ms", {"simulations": 10**12}),
+    "expectiminimax": ("time_ms", {"depth": 84}),
+    "guest": ("move_ms", {}),
+}
 
 AgentLike: TypeAlias = str | Agent
+# Seed of the deck, agent (by index) in each seat, and the seed of the agents' random numbers.
+GameSpec: TypeAlias = tuple[int, Sequence[int]] | tuple[int, Sequence[int], int]
 
 
 def agent_table() -> list[tuple[str, str]]:
@@ -58,7 +76,7 @@ def make_agent(name: str, **options: Any) -> NamedAgent:
 
 def agent_settings(name: str) -> tuple[str, dict[str, Any]]:
     """Return the kind and the options of an agent named or in a TOML file."""
-    options = _settings(_file_of(name), 0)
+    options = {"kind": GUEST} if name == GUEST else _settings(_file_of(name), 0)
     options.pop("summary", None)
     kind = options.pop("kind", None)
     kinds = [kind for kind, _, _ in agent_kinds()]
@@ -72,6 +90,40 @@ def resolved_options(name: str) -> dict[str, Any]:
     plain, given = split_options(name)
     kind, own = agent_settings(plain)
     return {"kind": kind, **own, **given}
+
+
+def kind_of(agent: str) -> str:
+    """Return the kind of an agent, which may be written with options."""
+    return agent_settings(split_options(agent)[0])[0]
+
+
+def limit_time(agents: Sequence[str], time_ms: float, label: str) -> list[str]:
+    """Give every agent that can keep to a time half of a turn's time for a decision.
+
+    What else would end its search is lifted. Raises ConfigError, whose message begins with `label`,
+    if no agent can keep to a time.
+    """
+    half = time_ms / DECISIONS
+    out = []
+    for agent in agents:
+        kind = kind_of(agent)
+        share = int(half) if half == int(half) else half
+        if kind == GUEST:  # whose clock has whole milliseconds
+            share = max(1, int(half))
+        clock, lifted = CLOCKS.get(kind, ("", {}))
+        out.append(with_options(agent, {clock: share, **lifted}) if clock else agent)
+        try:
+            make_agent(out[-1])
+        except _core.Error as error:
+            half_text = f"{share:g} ms for each of a turn's {DECISIONS} decisions"
+            raise ConfigError(f"{label}: {half_text} of {agent}: {error}") from error
+    if out == list(agents):
+        names = " nor ".join(dict.fromkeys(agents))
+        raise ConfigError(
+            f"{label}: found no agent that keeps to a time in {names}, "
+            f"expected one of kind {', '.join(CLOCKS)}"
+        )
+    return out
 
 
 def option_names(kind: str) -> list[str]:
@@ -105,11 +157,17 @@ def with_options(text: str, options: Mapping[str, Any]) -> str:
 
 
 def parse_option(text: str) -> tuple[str, Any]:
-    """Read ``option=value``, the value as in TOML; a bare word is a text."""
+    """Read ``option=value``, the value as in TOML; a bare word is a text.
+
+    So is what stands for a program: ``command=true`` runs ``true``.
+    """
     key, equals, value = (piece.strip() for piece in text.partition("="))
     if not equals or not key or not value:
         raise ConfigError(f"found {_found(text)}, expected option=value")
-    return key, parse_toml_value(value)
+    read = parse_toml_value(value)
+    if key.rpartition(".")[2] == COMMAND and not isinstance(read, str | list):
+        return key, value
+    return key, read
 
 
 def play_game(rules: Rules, agents: Sequence[AgentLike], seed: int = 0) -> GameResult:
@@ -120,21 +178,33 @@ def play_game(rules: Rules, agents: Sequence[AgentLike], seed: int = 0) -> GameR
 def play_games(
     rules: Rules,
     agents: Sequence[AgentLike],
-    games: Sequence[tuple[int, Sequence[int]]],
+    games: Sequence[GameSpec],
     *,
     threads: int = 1,
     records: bool = True,
+    luck: bool = False,
     on_result: Callable[[int, GameResult], object] | None = None,
+    stopped: Callable[[], bool] | None = None,
 ) -> int:
     """Play many games on threads.
 
-    `games` lists (seed of the deck, agent index by seat). `on_result(index, result)` is called for
-    each as it ends and may return False to stop; games that have begun are finished. Returns the
-    number of games finished. Results do not depend on `threads` (1 to 1024). All threads call the
-    same Python object for an agent, interleaved under the interpreter lock.
+    `games` lists (seed of the deck, agent index by seat) or (seed of the deck, agent index by seat,
+    seed of the agents' random numbers); without the latter all games of a deck have the same random
+    numbers turn by turn. `luck` measures GameResult.luck. `on_result(index, result)` is called for
+    each as it ends and may return False to stop; `stopped()`, asked about ten times a second, may
+    return True to stop. Games that have begun are finished. Returns the number of games finished.
+    Results do not depend on `threads` (1 to 1024). All threads call the same Python object for an
+    agent, interleaved under the interpreter lock.
     """
     return _core.play_games(
-        rules, _made(agents), games, threads=threads, records=records, on_result=on_result
+        rules,
+        _made(agents),
+        games,
+        threads=threads,
+        records=records,
+        luck=luck,
+        on_result=on_result,
+        stopped=stopped,
     )
 
 
@@ -156,7 +226,8 @@ def _file_of(name: str) -> Path:
         return Path(name)
     if name not in AGENTS:
         raise ConfigError(
-            f"unknown agent {_found(name)}, did you mean '{nearest(name[:LONGEST], AGENTS)}'?"
+            f"unknown agent {_found(name)}, "
+            f"did you mean '{nearest(name[:LONGEST], (*AGENTS, GUEST))}'?"
         )
     return FOLDER / f"{name}.toml"
 
@@ -198,24 +269,37 @@ def _settings(path: Path, depth: int) -> dict[str, Any]:
 
 
 def _parts(text: str) -> list[str]:
-    """Split at commas outside of brackets."""
+    """Split at commas outside of quotes and brackets."""
     parts, depth = [""], 0
-    for letter in text:
-        depth += (letter == "[") - (letter == "]")
-        if letter == "," and depth == 0:
+    for token in TOKEN.findall(text):
+        depth = max(0, depth + (token in ("[", "{")) - (token in ("]", "}")))
+        if token == "," and depth == 0:
             parts.append("")
         else:
-            parts[-1] += letter
+            parts[-1] += token
     return parts
 
 
 def _joined(name: str, options: Mapping[str, Any]) -> str:
-    shown = ",".join(
-        f"{key}={value if isinstance(value, str) else _json(value)}"
-        for key, value in options.items()
-    )
+    shown = ",".join(f"{key}={_written(value)}" for key, value in options.items())
     return f"{name}:{shown}" if shown else name
 
 
-def _json(value: object) -> str:
-    return json.dumps(value, separators=(",", ":"), default=repr)
+def _written(value: object) -> str:
+    """Write a value so that it is read as it was."""
+    if isinstance(value, str) and _is_bare(value):
+        return value
+    if isinstance(value, list | tuple):
+        return f"[{','.join(map(_toml, value))}]"
+    return _toml(value)
+
+
+def _is_bare(text: str) -> bool:
+    return bool(PLAIN.fullmatch(text) and text == text.strip() and parse_toml_value(text) == text)
+
+
+def _toml(value: object) -> str:
+    if isinstance(value, float):
+        return float.__repr__(value)  # inf and nan as TOML writes them
+    text = json.dumps(value, separators=(",", ":"), default=repr, ensure_ascii=False)
+    return text.replace("\x7f", "\\u007f")

@@ -9,3 +9,7 @@ class ConfigError(Error):
 
 class ResultsError(Error):
     """A results file that is damaged, in use, or of another configuration."""
+
+
+class ForfeitError(Error):
+    """An agent forfeited a game in a tournament that does not go on after that."""

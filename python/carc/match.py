@@ -1,42 +1,61 @@
 """Matches of two agents: paired decks with the seats swapped, and who is better.
 
 A match is a tournament of two agents, whose decks are its pairs. The pair is the unit of sampling:
-both games on a deck share its luck, so every interval comes from the differences between pairs.
-
-The interval of the win rate is a t interval over the pairs' means, cut to [0, 1]. Where all pairs
-came out alike (every game won, or a single pair) their differences say nothing, and it is Jeffreys'
-interval for as many independent trials as there are pairs: after n pairs won, from the 2.5 %
-quantile of Beta(n + 1/2, 1/2) to 1 (Brown, Cai and DasGupta, "Interval estimation for a binomial
-proportion", 2001).
+both games on a deck share its luck, so pairs are counted, not games, and every interval comes from
+the differences between pairs (`carc.pentanomial`). A sequential match stops with a verdict
+(`carc.sprt`); it is a function of the pairs in the order of the decks, whichever ended first.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from carc._core import Error, Rules, agent_kinds
+from carc._core import Error, Rules
 from carc.agents import (
-    agent_settings,
+    kind_of,
+    limit_time,
     make_agent,
     option_names,
     parse_option,
     resolved_options,
-    split_options,
     with_options,
 )
-from carc.config import TournamentConfig, nearest
+from carc.config import SprtConfig, TournamentConfig, nearest
 from carc.errors import ConfigError
-from carc.ratings import Array, Estimate, deck_means, mean_estimate, win_shares
-from carc.report import Tally, complete_decks, interval, tally_of
+from carc.pentanomial import (
+    count_pairs,
+    elo_estimate,
+    likelihood_of_superiority,
+    normalized_elo,
+    score_estimate,
+)
+from carc.ratings import Estimate, deck_means, margins, mean_estimate
+from carc.report import Tally, complete_decks, interval, played_through, tally_of
 from carc.results import StoredGame
+from carc.sequential import game_result, sprt_dict, up_to_verdict
+from carc.sprt import SprtState
 from carc.tournament import entrants
+from carc.variance import COEFFICIENT, Pairs, adjusted_margins, savings
 
 SIDES = ("a", "b")
-DECISIONS = 2  # of a turn: placement and figure
-# What must not end a search before its time does, by kind of agent.
-UNLIMITED = {"mcts": {"simulations": 10**12}, "expectiminimax": {"depth": 84}}
+SEQUENTIAL_PAIRS = 50_000  # at most, unless asked otherwise
+
+
+@dataclass(frozen=True)
+class LuckReport:
+    """What is left of A's margin when the luck of the draws is taken off.
+
+    coefficient: how much of the measured luck is taken off, fixed in advance.
+    margin: of A, points a game.
+    games_saved: share of the games that this saves for an interval as narrow; below 0 if none.
+    """
+
+    coefficient: float
+    margin: Estimate
+    games_saved: float | None
 
 
 @dataclass(frozen=True)
@@ -45,8 +64,13 @@ class MatchReport:
 
     names: of the agents as they were given, the second numbered if it is the same.
     a, b: the two agents' games.
+    pentanomial: number of pairs that gave A 0, 1/2, 1, 3/2 and 2 points.
     win_rate: of A; a tie is half a win.
-    superiority: probability that A wins more than half of the points, given the pairs.
+    superiority: likelihood that A is the better, given the pairs.
+    variance: of the mean margin relative to as many unpaired games, after each measure against
+        luck: ``pairs`` (with common random numbers, if they were used), ``luck``.
+    seat: the margin of the first seat, points a game.
+    forfeits: number of games that each agent lost by not going on, by reason.
     """
 
     config: TournamentConfig
@@ -54,8 +78,16 @@ class MatchReport:
     pairs: int
     a: Tally
     b: Tally
+    pentanomial: list[int]
     win_rate: Estimate
+    elo: Estimate
+    normalized_elo: Estimate
     superiority: float
+    seat: Estimate | None
+    sprt: SprtState | None
+    luck: LuckReport | None
+    variance: dict[str, Estimate] | None
+    forfeits: tuple[dict[str, int], dict[str, int]]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report under its documented names, ready for JSON."""
@@ -71,29 +103,57 @@ class MatchReport:
             "wins": self.a.wins,
             "ties": self.a.ties,
             "losses": self.a.losses,
+            "pentanomial": self.pentanomial,
             "win_rate": self.win_rate.value,
             "win_rate_ci95": interval(self.win_rate),
+            "elo": self.elo.value,
+            "elo_ci95": [self.elo.low, self.elo.high],
+            "normalized_elo": self.normalized_elo.value,
+            "normalized_elo_ci95": interval(self.normalized_elo),
             "superiority": self.superiority,
-            "margin_mean": self.a.margin.value,
-            "margin_ci95": interval(self.a.margin),
+            "margin_mean": self.a.margin.value if self.a.margin else None,
+            "margin_ci95": interval(self.a.margin) if self.a.margin else None,
+            "luck": self._luck(),
+            "variance": self.variance
+            and {
+                name: {"factor": e.value, "ci95": interval(e)} for name, e in self.variance.items()
+            },
+            "seat_effect": self.seat.value if self.seat else None,
+            "seat_effect_ci95": interval(self.seat) if self.seat else None,
+            "sprt": sprt_dict(self.config, self.sprt),
+            "forfeits": dict(zip(self.names, self.forfeits, strict=True)),
             "score_mean": {name: tally.score for name, tally in both.items()},
             "ms_per_turn": {name: tally.ms_per_turn for name, tally in both.items()},
+            "sims_per_turn": {name: tally.sims_per_turn for name, tally in both.items()},
             "sims_per_s": {name: tally.sims_per_s for name, tally in both.items()},
         }
 
+    def _luck(self) -> dict[str, Any] | None:
+        if self.luck is None:
+            return None
+        return {
+            "coefficient": self.luck.coefficient,
+            "margin_mean": self.luck.margin.value,
+            "margin_ci95": interval(self.luck.margin),
+            "games_saved": self.luck.games_saved,
+        }
+
     def verdict(self) -> str:
-        """Say in one sentence who is better and how sure that is."""
-        leads = self.superiority >= 0.5
+        """Say in one sentence who is better: where the 95 % interval leaves no doubt, or a test."""
+        leads = self.win_rate.value >= 0.5
         better, worse = self.names if leads else self.names[::-1]
-        sure = max(self.superiority, 1 - self.superiority)
-        margin = f"{(self.a if leads else self.b).margin.value:+.1f} points a game"
-        if sure >= 0.975:
-            return f"{better} is better than {worse} ({margin}), {_percent(sure)} sure."
+        margin = _points(self.a if leads else self.b)
+        if self.sprt is not None and self.sprt.verdict is not None:
+            return f"The test is over; {better} is ahead{margin}."
+        low, high = self.win_rate.low or 0.0, self.win_rate.high or 1.0
+        if not low <= 0.5 <= high:
+            return (
+                f"{better} is better than {worse}{margin}: the interval of its wins is above half."
+            )
         if abs(self.win_rate.value - 0.5) < 1e-12:
-            margin = f"{self.names[0]} {self.a.margin.value:+.1f} points a game"
-            return f"Neither is ahead: each won half of the games ({margin})."
+            return f"Neither is ahead: each won half of the games{_points(self.a, self.names[0])}."
         return (
-            f"Too close to call: {better} is ahead ({margin}), {_percent(sure)} sure; "
+            f"Too close to call: {better} is ahead{margin}; "
             "with more --pairs the match goes on from here."
         )
 
@@ -107,6 +167,8 @@ def match_config(
     rules: Rules,
     options: Sequence[str] = (),
     time_ms: float | None = None,
+    sprt: SprtConfig | None = None,
+    luck: bool | None = None,
 ) -> TournamentConfig:
     """Return the tournament that this match is; raises ConfigError for what cannot be played.
 
@@ -119,16 +181,18 @@ def match_config(
     for agent in agents:
         _check(agent)
     if time_ms is not None:
-        agents = limit_time(agents, time_ms)
+        agents = limit_time(agents, time_ms, "--time-ms")
     agents = apply_options(agents, options)
     for agent in agents:
         _check(agent)
-    return TournamentConfig(agents=tuple(agents), rounds=pairs, seed=seed, rules=rules)
+    return TournamentConfig(
+        agents=tuple(agents), rounds=pairs, seed=seed, rules=rules, sprt=sprt, luck=luck
+    )
 
 
 def apply_options(agents: Sequence[str], options: Sequence[str]) -> list[str]:
     """Return two agents with options: ``key=value`` goes to each that has such an option."""
-    known = [option_names(_kind(agent)) for agent in agents]
+    known = [option_names(kind_of(agent)) for agent in agents]
     out = list(agents)
     for text in options:
         key, value = parse_option(text)
@@ -151,91 +215,115 @@ def apply_options(agents: Sequence[str], options: Sequence[str]) -> list[str]:
     return out
 
 
-def limit_time(agents: Sequence[str], time_ms: float) -> list[str]:
-    """Give every agent that has the option `time_ms` half of a turn's time for a decision.
-
-    What else would end its search is lifted. Raises ConfigError if no agent can keep to a time.
-    """
-    half = time_ms / DECISIONS
-    share = int(half) if half == int(half) else half
-    out = []
-    for agent in agents:
-        kind = _kind(agent)
-        can = "time_ms" in option_names(kind)
-        limits = {"time_ms": share, **UNLIMITED.get(kind, {})}
-        out.append(with_options(agent, limits) if can else agent)
-        try:
-            make_agent(out[-1])
-        except Error as error:
-            half_text = f"{share:g} ms for each of a turn's {DECISIONS} decisions"
-            raise ConfigError(f"--time-ms: {half_text} of {agent}: {error}") from error
-    if out == list(agents):
-        names = " nor ".join(dict.fromkeys(agents))
-        timed = [kind for kind, _, _ in agent_kinds() if "time_ms" in option_names(kind)]
-        raise ConfigError(
-            f"--time-ms: found no agent that keeps to a time in {names}, "
-            f"expected one of kind {' or '.join(timed)}"
-        )
-    return out
-
-
 def make_match_report(
     config: TournamentConfig, games: Iterable[StoredGame], given: Sequence[str] | None = None
 ) -> MatchReport:
     """Evaluate the pairs of which both games are there: one at least.
 
+    Of a match that a sequential test has ended, those up to its verdict.
     given: what the agents are called in the report; their names with all options if None.
     """
     names = entrants(config)
-    complete = complete_decks(config, games)
+    state, complete = up_to_verdict(config, complete_decks(config, games))
     a, b = (tally_of(name, complete) for name in names)
-    shares = [win_shares(game.scores)[game.agents.index(names[0])] for game in complete]
-    by_pair = deck_means([game.deck for game in complete], shares)
+    seats = [game.agents.index(names[0]) for game in complete]
+    results = [
+        game_result(seat, game.scores, game.forfeit)
+        for game, seat in zip(complete, seats, strict=True)
+    ]
+    points = 2 * deck_means([game.deck for game in complete], [share for share, _ in results])
+    counts = count_pairs(points.tolist())
+    played = played_through(complete)
     return MatchReport(
         config=config,
         names=_numbered(*(given or config.agents)),
-        pairs=len(by_pair),
+        pairs=len(points),
         a=a,
         b=b,
-        win_rate=rate_estimate(by_pair),
-        superiority=superiority(by_pair),
+        pentanomial=counts,
+        win_rate=score_estimate(counts),
+        elo=elo_estimate(counts),
+        normalized_elo=normalized_elo(counts),
+        superiority=likelihood_of_superiority(counts),
+        seat=seat_effect(played),
+        sprt=state,
+        luck=luck_report(played, names[0]),
+        variance=variance_factors(played, names[0]),
+        forfeits=(forfeits_of(names[0], complete), forfeits_of(names[1], complete)),
     )
 
 
-def rate_estimate(by_pair: Array) -> Estimate:
-    """Estimate a rate from the pairs' means, as the module says; the interval is never empty."""
-    from scipy.stats import beta
-
-    usual = mean_estimate(by_pair)
-    if usual.low is not None and usual.high is not None and usual.low < usual.high:
-        return Estimate(usual.value, max(0.0, usual.low), min(1.0, usual.high))
-    won, lost = usual.value * len(by_pair), (1 - usual.value) * len(by_pair)
-    low = float(beta.ppf(0.025, won + 0.5, lost + 0.5)) if won > 0 else 0.0
-    high = float(beta.ppf(0.975, won + 0.5, lost + 0.5)) if lost > 0 else 1.0
-    return Estimate(usual.value, low, high)
+def seat_effect(games: Sequence[StoredGame]) -> Estimate | None:
+    """Estimate the margin of the first seat, points a game; None without games."""
+    if not games:
+        return None
+    first = [margins(game.scores)[0] for game in games]
+    return mean_estimate(deck_means([game.deck for game in games], first))
 
 
-def superiority(by_pair: Array) -> float:
-    """Return the probability that the mean behind the pairs' means is above one half.
+def luck_report(games: Sequence[StoredGame], name: str) -> LuckReport | None:
+    """Take the luck of the draws off an agent's margin; None where it was not measured."""
+    by_game = _margins_and_luck(games, name)
+    if by_game is None:
+        return None
+    raw, luck, decks = by_game
+    plain = deck_means(decks, raw)
+    adjusted = deck_means(decks, adjusted_margins(raw, luck, decks).tolist())
+    spread = float(np.var(plain))
+    return LuckReport(
+        coefficient=COEFFICIENT,
+        margin=mean_estimate(adjusted),
+        games_saved=1 - float(np.var(adjusted)) / spread if spread > 0 else None,
+    )
 
-    By the t distribution, or Jeffreys' posterior where all pairs came out alike.
-    """
-    from scipy.special import stdtr
-    from scipy.stats import beta
 
-    count, mean = len(by_pair), float(np.mean(by_pair))
-    spread = float(np.std(by_pair, ddof=1)) if count > 1 else 0.0
-    if spread > 0:
-        return float(stdtr(count - 1, (mean - 0.5) / (spread / np.sqrt(count))))
-    return float(beta.sf(0.5, mean * count + 0.5, (1 - mean) * count + 0.5))
+def variance_factors(games: Sequence[StoredGame], name: str) -> dict[str, Estimate] | None:
+    """Return the variances that the measures against luck leave; None without two whole pairs."""
+    by_deck: dict[int, list[StoredGame]] = {}
+    for game in games:
+        by_deck.setdefault(game.deck, []).append(game)
+    pairs = [
+        sorted(each, key=lambda game: game.agents.index(name))
+        for _, each in sorted(by_deck.items())
+        if len(each) == len(SIDES)
+    ]
+    if len(pairs) < 2:
+        return None
+    flat = [game for pair in pairs for game in pair]
+    raw = np.array([margins(game.scores)[game.agents.index(name)] for game in flat])
+    by_game = _margins_and_luck(flat, name)
+    adjusted = None if by_game is None else adjusted_margins(*by_game).reshape(-1, 2)
+    if not np.ptp(raw):
+        return None
+    saved = savings(None, Pairs(raw.reshape(-1, 2), adjusted))
+    factors = {"pairs": saved.pairing.factor}
+    return factors if saved.adjustment is None else {**factors, "luck": saved.total}
+
+
+def _margins_and_luck(
+    games: Sequence[StoredGame], name: str
+) -> tuple[list[float], list[float], list[int]] | None:
+    """Return an agent's margins and luck, and the decks, by game; None where luck is missing."""
+    raw, luck = [], []
+    for game in games:
+        if game.luck is None:
+            return None
+        seat = game.agents.index(name)
+        raw.append(margins(game.scores)[seat])
+        luck.append(game.luck[seat])
+    return (raw, luck, [game.deck for game in games]) if raw else None
+
+
+def forfeits_of(name: str, games: Iterable[StoredGame]) -> dict[str, int]:
+    """Count the games that an agent lost by not going on, by reason."""
+    lost = Counter(
+        game.forfeit[1] for game in games if game.forfeit and game.agents[game.forfeit[0]] == name
+    )
+    return dict(sorted(lost.items()))
 
 
 def _numbered(a: str, b: str) -> tuple[str, str]:
     return (a, b) if a != b else (a, f"{b}#2")
-
-
-def _kind(agent: str) -> str:
-    return agent_settings(split_options(agent)[0])[0]
 
 
 def _check(agent: str) -> None:
@@ -245,5 +333,6 @@ def _check(agent: str) -> None:
         raise ConfigError(f"{agent}: {error}") from error
 
 
-def _percent(probability: float) -> str:
-    return "more than 99.9 %" if probability > 0.999 else f"{100 * probability:.1f} %"
+def _points(tally: Tally, whose: str = "") -> str:
+    of = f"{whose} " if whose else ""
+    return f" ({of}{tally.margin.value:+.1f} points a game)" if tally.margin else ""

@@ -4,23 +4,31 @@ The unit of sampling is the deck. All games on one deck (every table of agents i
 the seats) share its luck, so they are one observation: intervals come from the differences between
 decks, never between single games.
 
-Elo ratings are the maximum likelihood of the Bradley-Terry model (Bradley and Terry, "Rank analysis
-of incomplete block designs", 1952) on pairwise results: a game of n players counts as its n (n - 1)
-/ 2 comparisons of scores, and a tie as half a win for each. One imagined deck on which every pair
-shared the points equally is added, so that the ratings stay finite when one side wins everything.
+Elo ratings are the most likely strengths of the model in `plackett_luce`: Bradley and Terry's for
+games of two, Plackett and Luce's with ties for more. One imagined deck, on which every two agents
+who met shared their comparisons equally, is added, so that the ratings stay finite when one side
+wins everything. 400 points are odds of 10 to 1 in the direct comparison of two agents.
 
 Their intervals come from the Bayesian bootstrap (Rubin, "The Bayesian bootstrap", 1981) over decks:
 every deck gets a random weight Exp(1) instead of the number of times that it was drawn, and each
 side's share of the imagined deck a weight Gamma(1/2, 1). For two agents who never lose the result
-is Jeffreys' interval, where resampled decks, all alike, would claim certainty.
+is Jeffreys' interval, where resampled decks, all alike, would claim certainty. The interval of few
+decks is widened about the rating, in logits, by what the bootstrap lacks: sqrt((n + 1) / (n - 1))
+for the variance of weighted instead of independent decks, and t(n - 1) / t(infinity).
+
+A forfeited game is lost by its forfeiter to each of the others, who are not compared by it.
 """
 
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from itertools import combinations
+from typing import TypeAlias, overload
 
 import numpy as np
 import numpy.typing as npt
+
+from carc.plackett_luce import Likelihood, count_choices
 
 Array: TypeAlias = npt.NDArray[np.float64]
 
@@ -40,21 +48,56 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Game:
-    """A finished game: its deck, and the agent (by index) and score in each seat."""
+    """A finished game: its deck, and the agent (by index) and score in each seat.
+
+    forfeit: the seat that lost by not going on, or None.
+    """
 
     deck: int
     agents: Sequence[int]
     scores: Sequence[int]
+    forfeit: int | None = None
+
+    def rankings(self) -> list[list[list[int]]]:
+        """Return rankings: each the groups of agents with the same score, from the best down.
+
+        Of a forfeited game one of each other agent above the forfeiter: the scores of a game that
+        was broken off say nothing about the others.
+        """
+        if self.forfeit is not None:
+            loser = self.agents[self.forfeit]
+            others = [agent for seat, agent in enumerate(self.agents) if seat != self.forfeit]
+            return [[[agent], [loser]] for agent in sorted(others)]
+        by_score: defaultdict[int, list[int]] = defaultdict(list)
+        for agent, score in zip(self.agents, self.scores, strict=True):
+            by_score[score].append(agent)
+        return [[by_score[score] for score in sorted(by_score, reverse=True)]]
 
 
-def margins(scores: Sequence[int]) -> list[float]:
-    """Return by seat the score minus the mean of the others' scores."""
+@overload
+def margins(scores: Sequence[int], forfeit: None = None) -> list[float]: ...
+@overload
+def margins(scores: Sequence[int], forfeit: int | None) -> list[float] | None: ...
+def margins(scores: Sequence[int], forfeit: int | None = None) -> list[float] | None:
+    """Return by seat the score minus the mean of the others' scores; None for a forfeited game.
+
+    forfeit: the seat that did not go on, or None. The scores of such a game are those of a game
+        that was broken off, and compare nothing.
+    """
+    if forfeit is not None:
+        return None
     total = sum(scores)
     return [score - (total - score) / (len(scores) - 1) for score in scores]
 
 
-def win_shares(scores: Sequence[int]) -> list[float]:
-    """Return by seat the share of the win: equal parts of 1 for all who have the best score."""
+def win_shares(scores: Sequence[int], forfeit: int | None = None) -> list[float]:
+    """Return by seat the share of the win: equal parts of 1 for all who have the best score.
+
+    forfeit: the seat that did not go on, or None. It has no share, and all others have the same:
+        the scores of a game that was broken off compare nothing.
+    """
+    if forfeit is not None:
+        return [float(seat != forfeit) / (len(scores) - 1) for seat in range(len(scores))]
     best = max(scores)
     return [float(score == best) / scores.count(best) for score in scores]
 
@@ -78,75 +121,58 @@ def mean_estimate(values: Array) -> Estimate:
     return Estimate(mean, mean - half_width, mean + half_width)
 
 
-def pair_points(games: Iterable[Game], agents: int) -> Array:
-    """Return [deck, i, j]: how often agent i scored more than j, ties as half; decks ascending."""
-    by_deck: dict[int, Array] = {}
-    for game in games:
-        points = by_deck.setdefault(game.deck, np.zeros((agents, agents)))
-        for i, own in zip(game.agents, game.scores, strict=True):
-            for j, other in zip(game.agents, game.scores, strict=True):
-                if i != j:
-                    points[i, j] += (own > other) + (own == other) / 2
-    return np.array([by_deck[deck] for deck in sorted(by_deck)])
-
-
-def bradley_terry(points: Array, start: Array | None = None) -> Array:
-    """Return the most likely ratings, in logits around 0, for points[i, j] of agent i against j.
-
-    Every two agents must be joined by a chain of pairs that both took points from each other.
-    """
-    count = len(points)
-    if count == 2:
-        half_gap = np.log(points[0, 1] / points[1, 0]) / 2
-        return np.array([half_gap, -half_gap])
-
-    from scipy.optimize import minimize
-
-    games = points + points.T
-
-    def loss(ratings: Array) -> tuple[float, Array]:
-        gaps = ratings[:, None] - ratings[None, :]
-        expected = 1 / (1 + np.exp(-gaps))
-        value = np.sum(points * np.logaddexp(0, -gaps)) + np.sum(ratings) ** 2 / 2
-        return float(value), np.sum(games * expected - points, axis=1) + np.sum(ratings)
-
-    def curvature(ratings: Array) -> Array:
-        expected = 1 / (1 + np.exp(ratings[None, :] - ratings[:, None]))
-        weights = games * expected * (1 - expected)
-        curve: Array = np.diag(weights.sum(axis=1)) - weights + 1
-        return curve
-
-    first = np.zeros(count) if start is None else start
-    found = minimize(
-        loss,
-        first,
-        jac=True,
-        hess=curvature,
-        method="trust-exact",
-        options={"gtol": 1e-9 * games.sum()},
-    )
-    ratings = np.asarray(found.x, dtype=float)
-    centred: Array = ratings - ratings.mean()
-    return centred
-
-
 def elo_estimates(
-    points_by_deck: Array, replicates: int = REPLICATES, seed: int = BOOTSTRAP_SEED
+    games: Sequence[Game],
+    agents: int,
+    *,
+    reference: int | None = None,
+    replicates: int = REPLICATES,
+    seed: int = BOOTSTRAP_SEED,
 ) -> list[Estimate]:
-    """Estimate every agent's Elo, their mean 0, from `pair_points`; intervals need two decks."""
-    decks, agents, _ = points_by_deck.shape
-    met = points_by_deck.sum(axis=0)
-    half_deck = (met + met.T) / (2 * decks)  # what each side gets of the imagined deck
-    likely = bradley_terry(met + half_deck)
+    """Estimate every agent's Elo; intervals need two decks.
+
+    games: in any order. They must join all agents: any two of them are the ends of a chain in which
+        every two neighbours met.
+    agents: how many there are.
+    reference: the agent whose Elo is 0, with the interval [0, 0]; the mean of all is 0 if None.
+    replicates, seed: of the bootstrap.
+    """
+    from scipy.special import ndtri, stdtrit
+
+    # Sums of fractions depend on their order in the last digit, so the order is made one.
+    rankings = [(game.deck, ranking) for game in games for ranking in game.rankings()]
+    choices = count_choices(sorted(rankings), agents)
+    choices = choices.with_imagined(_imagined_deck(games))
+    likelihood = Likelihood(choices)
+    likely = likelihood.fit()
+    zero = np.full(agents, 1 / agents) if reference is None else np.eye(agents)[reference]
+    rating = likely[:agents] - zero @ likely[:agents]
+    decks = len({game.deck for game in games})
     if decks < 2:
-        return [Estimate(float(value * ELO_PER_LOGIT), None, None) for value in likely]
+        return [Estimate(float(value), None, None) for value in rating * ELO_PER_LOGIT]
+
     rng = np.random.default_rng(seed)
-    ratings = np.empty((replicates, agents))
-    for replicate in ratings:
-        weights = rng.exponential(size=decks)
-        shares = rng.gamma(0.5, size=(agents, agents)) * 2
-        points = np.tensordot(weights, points_by_deck, axes=1) + half_deck * shares
-        replicate[:] = bradley_terry(points, likely)
-    low, high = np.quantile(ratings, [0.025, 0.975], axis=0)
-    scaled = np.stack([likely, low, high], axis=1) * ELO_PER_LOGIT
+    halves = len(choices.wins) - decks
+    weights = np.hstack(
+        [rng.exponential(size=(replicates, decks)), rng.gamma(0.5, size=(replicates, halves)) * 2]
+    )
+    drawn = likelihood.refit(weights, likely)[:, :agents]
+    low, high = np.quantile(drawn - (drawn @ zero)[:, None], [0.025, 0.975], axis=0)
+    wider = stdtrit(decks - 1, 0.975) / ndtri(0.975) * np.sqrt((decks + 1) / (decks - 1))
+    low, high = (rating + wider * (bound - rating) for bound in (low, high))
+    scaled = np.stack([rating, low, high], axis=1) * ELO_PER_LOGIT
     return [Estimate(*map(float, row)) for row in scaled]
+
+
+def _imagined_deck(games: Sequence[Game]) -> dict[tuple[int, int], float]:
+    """Return how often every two agents are compared in the imagined deck, i < j.
+
+    A game of n has n - 1 choices, which its n (n - 1) / 2 pairs part equally.
+    """
+    met: defaultdict[tuple[int, int], float] = defaultdict(float)
+    tables = Counter(tuple(sorted(game.agents)) for game in games)
+    for table, count in sorted(tables.items()):
+        for i, j in combinations(table, 2):
+            met[i, j] += 2 * count / len(table)
+    decks = len({game.deck for game in games})
+    return {pair: met[pair] / decks for pair in sorted(met)}

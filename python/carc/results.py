@@ -1,109 +1,58 @@
 """Results of a tournament in one SQLite file, from which a stopped run goes on.
 
-Tables: ``meta`` (format, version, config as JSON, its SHA-256) and ``games``, one row for each
-(pairing, deck, rotation), with lists by seat as JSON and a CRC-32 over the other columns. The file
-uses write-ahead logging: a game is one transaction, and a killed process loses none that had ended.
+ResultsFile writes: one process at a time, a game as one transaction, with write-ahead logging, so
+that a killed process loses none that had ended. Results reads, also while another process writes.
+The tables are those of `carc.stored`.
 """
 
 import fcntl
-import hashlib
 import json
 import os
 import sqlite3
-import zlib
-from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Any, TypeAlias
+from typing import Any, TypeVar
 
 from carc._core import GameResult
+from carc._version import __version__
 from carc.errors import ResultsError
 from carc.files import appear, sync, temporary_beside
-
-FORMAT = "carc-results"
-VERSION = 2  # 2 added the column simulations
-APPLICATION_ID = 0x63617263  # "carc", in the header of the database
-SCHEMA = """
-CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE games (
-  id INTEGER PRIMARY KEY,
-  pairing INTEGER NOT NULL,      -- index of the table of agents
-  deck INTEGER NOT NULL,
-  rotation INTEGER NOT NULL,     -- of the seats
-  seed TEXT NOT NULL,            -- of the deck; 64 bits do not fit into an SQLite integer
-  agents TEXT NOT NULL,          -- this and the next columns up to simulations: by seat
-  scores TEXT NOT NULL,
-  points TEXT NOT NULL,          -- by feature kind
-  final_count TEXT NOT NULL,     -- the part of points paid after the last turn
-  figures_set TEXT NOT NULL,
-  think_seconds TEXT NOT NULL,
-  simulations TEXT NOT NULL,     -- or positions searched; 0 for agents that do not search
-  turns INTEGER NOT NULL,
-  discarded TEXT NOT NULL,
-  record TEXT NOT NULL,
-  checksum INTEGER NOT NULL,
-  UNIQUE (pairing, deck, rotation)
-);
-"""
-COLUMNS = (
-    "pairing, deck, rotation, seed, agents, scores, points, final_count, figures_set, "
-    "think_seconds, simulations, turns, discarded, record"
+from carc.stored import (
+    APPLICATION_ID,
+    COLUMNS,
+    FORMAT,
+    NAMES,
+    SCHEMA,
+    VERSION,
+    GameKey,
+    StoredGame,
+    agent_rows,
+    check_header,
+    check_row,
+    check_tables,
+    checksum,
+    connect,
+    damage_named,
+    game_row,
+    sha256,
+    stored_game,
+    to_json,
+    utc_now,
 )
-ADVICE = "move it away or name another file"
 
-GameKey: TypeAlias = tuple[int, int, int]  # pairing, deck, rotation
+__all__ = ["GameKey", "Results", "ResultsFile", "StoredGame", "read_results"]
 
+ORDER = "deck, pairing, rotation"  # of the schedule
 
-@dataclass(frozen=True)
-class StoredGame:
-    """What the statistics need of a finished game; lists are by seat."""
-
-    pairing: int
-    deck: int
-    rotation: int
-    agents: list[str]
-    scores: list[int]
-    think_seconds: list[float]
-    simulations: list[int]
-    turns: int
-
-    @property
-    def key(self) -> GameKey:
-        """What names the game in its tournament."""
-        return self.pairing, self.deck, self.rotation
+Self = TypeVar("Self", bound="_Opened")
 
 
-class ResultsFile:
-    """An open results file, which no other process may use at the same time.
+class _Opened:
+    """What is closed at the end of a with statement."""
 
-    `identity` is the configuration that makes games comparable: a file of another one is refused
-    with ResultsError, which names the keys that differ. So is a file that is damaged or none of
-    ours; it is left as it was.
-    """
-
-    def __init__(self, path: Path, identity: Mapping[str, Any]) -> None:
-        self.path = path
-        if not path.exists():
-            _create(path, identity)
-        # Kept until the database is closed: closing any handle of a file gives up SQLite's locks.
-        self._handle = os.open(path, os.O_RDWR)
-        try:
-            _lock(self._handle, path)
-            _check_header(os.pread(self._handle, 100, 0), path)
-            with _damage_named(path):
-                with closing(_connect(path, _reading_mode(path))) as database:
-                    _check_content(database, path, identity)
-                    self._games = _read_games(database, path)
-                self._database = _connect(path, "rw")
-                self._database.execute("PRAGMA journal_mode = WAL")
-                self._database.execute("PRAGMA synchronous = NORMAL")
-        except BaseException:
-            os.close(self._handle)
-            raise
-
-    def __enter__(self) -> "ResultsFile":
+    def __enter__(self: Self) -> Self:
         return self
 
     def __exit__(
@@ -115,63 +64,163 @@ class ResultsFile:
         self.close()
 
     def close(self) -> None:
+        """Close what is open."""
+        raise NotImplementedError
+
+
+class ResultsFile(_Opened):
+    """A results file opened for writing, which no other process may write at the same time.
+
+    `identity` is the configuration that makes games comparable: a file of another one is refused
+    with ResultsError, which names the keys that differ. So is a file that is damaged or none of
+    ours; it is left as it was. Of the games only their keys are held in memory.
+    """
+
+    def __init__(self, path: Path, identity: Mapping[str, Any]) -> None:
+        self.path = path
+        if not path.exists():
+            _create(path, identity)
+        # Kept until the database is closed: closing any handle of a file gives up SQLite's locks.
+        self._handle = os.open(path, os.O_RDWR)
+        try:
+            _lock(self._handle, path)
+            check_header(os.pread(self._handle, 100, 0), path)
+            with damage_named(path):
+                with closing(connect(path, _reading_mode(path))) as database:
+                    _check_identity(check_tables(database, path), path, identity)
+                    self._keys = {row[:3] for row in _checked_rows(database, path)}
+                self._database = connect(path, "rw")
+                self._database.execute("PRAGMA journal_mode = WAL")
+                self._database.execute("PRAGMA synchronous = NORMAL")
+                self._database.execute("PRAGMA wal_autocheckpoint = 4000")  # pages: fewer waits
+        except BaseException:
+            os.close(self._handle)
+            raise
+
+    def close(self) -> None:
         """Close the database and let other processes use it."""
         self._database.close()
         os.close(self._handle)
 
+    def finished_keys(self) -> frozenset[GameKey]:
+        """Return the keys of all finished games."""
+        return frozenset(self._keys)
+
     def games(self) -> list[StoredGame]:
-        """All finished games by deck, pairing and rotation."""
-        return sorted(self._games, key=lambda game: (game.deck, game.pairing, game.rotation))
+        """Return all finished games by deck, pairing and rotation."""
+        with damage_named(self.path):
+            rows = self._database.execute(f"SELECT {NAMES} FROM games ORDER BY {ORDER}")
+            return list(map(stored_game, rows))
 
     def add(self, key: GameKey, seed: int, agents: list[str], result: GameResult) -> None:
         """Write a finished game in one transaction."""
-        lists = (
-            agents,
-            result.scores,
-            result.points,
-            result.final_count,
-            result.figures_set,
-            result.think_seconds,
-            result.simulations,
-        )
-        row = (
-            *key,
-            str(seed),
-            *map(_json, lists),
-            result.turns,
-            _json(result.discarded),
-            result.record,
-        )
+        row = game_row(key, seed, agents, result)
         places = ", ".join("?" * (len(row) + 1))
-        with _damage_named(self.path):
+        with damage_named(self.path):
             self._database.execute(
-                f"INSERT INTO games ({COLUMNS}, checksum) VALUES ({places})", (*row, _checksum(row))
+                f"INSERT INTO games ({COLUMNS}, checksum) VALUES ({places})", (*row, checksum(row))
             )
-        self._games.append(
-            StoredGame(
-                *key,
-                agents,
-                result.scores,
-                result.think_seconds,
-                result.simulations,
-                result.turns,
-            )
-        )
+        self._keys.add(key)
+
+
+class Results(_Opened):
+    """A results file opened for reading by `read_results`, which changes nothing.
+
+    identity: the configuration that makes its games comparable.
+    agents: (name, version, options, SHA-256 of the options) of every agent.
+    created: when, as UTC in ISO 8601. carc: the version that made the file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        with path.open("rb") as file:
+            check_header(file.read(100), path)
+        mode = _shared_mode(path)
+        self._unchanged = _stamp(path) if "immutable" in mode else None
+        with damage_named(path):
+            self._database = connect(path, mode)
+            try:
+                meta = check_tables(self._database, path)
+                rows = self._database.execute(
+                    "SELECT name, version, options, sha256 FROM agents ORDER BY position"
+                )
+                self.agents: list[tuple[str, str, dict[str, Any], str]] = [
+                    (name, version, json.loads(options), digest)
+                    for name, version, options, digest in rows
+                ]
+            except BaseException:
+                self._database.close()
+                raise
+        self.identity: dict[str, Any] = json.loads(meta["config"])
+        self.created = meta.get("created", "")
+        self.carc = meta.get("carc", "")
+
+    def close(self) -> None:
+        """Close the database."""
+        self._database.close()
+
+    def __len__(self) -> int:
+        """Return the number of finished games."""
+        with damage_named(self.path):
+            (count,) = self._database.execute("SELECT COUNT(*) FROM games").fetchone()
+        return int(count)
+
+    def decks(self) -> int:
+        """Return one more than the highest index of a deck of which a game is there."""
+        with damage_named(self.path):
+            (last,) = self._database.execute("SELECT MAX(deck) FROM games").fetchone()
+        return 0 if last is None else int(last) + 1
+
+    def games(self) -> Iterator[StoredGame]:
+        """Yield the games by deck, pairing and rotation; raises ResultsError for a damaged one."""
+        with damage_named(self.path):
+            for row in _checked_rows(self._database, self.path, self._check_unchanged):
+                yield stored_game(row)
+        self._check_unchanged()
+
+    def game(self, key: GameKey) -> tuple[StoredGame, str]:
+        """Return one game and its record; raises KeyError where there is none."""
+        where = "WHERE pairing = ? AND deck = ? AND rotation = ?"
+        with damage_named(self.path):
+            row = self._database.execute(
+                f"SELECT {COLUMNS}, checksum FROM games {where}", key
+            ).fetchone()
+        self._check_unchanged()
+        if row is None:
+            raise KeyError(key)
+        check_row(row, self.path)
+        return stored_game(row), row[-2]
+
+    def _check_unchanged(self) -> None:
+        if self._unchanged is not None and _stamp(self.path) != self._unchanged:
+            raise ResultsError(f"{self.path}: was written while it was read; read it again")
+
+
+def read_results(path: Path) -> Results:
+    """Open a results file for reading, whatever its configuration, also while it is written.
+
+    Games that end after a reading has begun may be missing from it. Raises ResultsError for a file
+    that is damaged or none of ours, and OSError for one that cannot be read.
+    """
+    return Results(path)
 
 
 def _create(path: Path, identity: Mapping[str, Any]) -> None:
     """Make a results file without games, which appears complete, and never in place of another."""
-    config = _json(identity)
+    config = to_json(identity)
     meta = {
         "format": FORMAT,
         "version": str(VERSION),
         "config": config,
-        "config_sha256": hashlib.sha256(config.encode()).hexdigest(),
+        "config_sha256": sha256(config),
+        "carc": __version__,
+        "created": utc_now(),
     }
-    with temporary_beside(path) as temporary, _damage_named(path):
-        with closing(_connect(temporary, "rw")) as database:
+    with temporary_beside(path) as temporary, damage_named(path):
+        with closing(connect(temporary, "rw")) as database:
             database.executescript(SCHEMA)
             database.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
+            database.executemany("INSERT INTO agents VALUES (?, ?, ?, ?, ?)", agent_rows(identity))
             database.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             database.execute(f"PRAGMA user_version = {VERSION}")
         sync(temporary)
@@ -182,18 +231,25 @@ def _create(path: Path, identity: Mapping[str, Any]) -> None:
         sync(path.parent)
 
 
-def _connect(path: Path, mode: str) -> sqlite3.Connection:
-    return sqlite3.connect(
-        f"{path.absolute().as_uri()}?mode={mode}", uri=True, isolation_level=None
-    )
-
-
 def _reading_mode(path: Path) -> str:
     """Say how to look at a database without changing it: "immutable" makes no files beside it, but
     sees no log.
     """
     log = path.with_name(path.name + "-wal")
     return "ro" if log.exists() and log.stat().st_size > 0 else "ro&immutable=1"
+
+
+def _shared_mode(path: Path) -> str:
+    """Say how to read beside a writer, whose log is there for as long as it has the file open."""
+    log = path.with_name(path.name + "-wal")
+    if log.exists() and (log.stat().st_size > 0 or os.access(path.parent, os.W_OK)):
+        return "ro"
+    return "ro&immutable=1"
+
+
+def _stamp(path: Path) -> tuple[int, int, int]:
+    status = path.stat()
+    return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def _lock(handle: int, path: Path) -> None:
@@ -205,31 +261,19 @@ def _lock(handle: int, path: Path) -> None:
         ) from error
 
 
-def _check_header(header: bytes, path: Path) -> None:
-    if not header:
-        raise ResultsError(
-            f"{path}: found an empty file, expected a carc results database; {ADVICE}"
-        )
-    if header[:16] != b"SQLite format 3\0" or header[68:72] != APPLICATION_ID.to_bytes(4, "big"):
-        raise ResultsError(f"{path}: no carc results database; {ADVICE}")
-    version = int.from_bytes(header[60:64], "big")
-    if version != VERSION:
-        raise ResultsError(
-            f"{path}: found version {version} of the results format, expected {VERSION}"
-        )
+def _checked_rows(
+    database: sqlite3.Connection, path: Path, before_refusal: Callable[[], None] = lambda: None
+) -> Iterator[tuple[Any, ...]]:
+    """Yield the games' columns by deck, pairing and rotation; raises ResultsError for damage."""
+    for row in database.execute(f"SELECT {COLUMNS}, checksum FROM games ORDER BY {ORDER}"):
+        if checksum(row[:-1]) != row[-1]:
+            before_refusal()
+        check_row(row, path)
+        yield row
 
 
-def _check_content(database: sqlite3.Connection, path: Path, identity: Mapping[str, Any]) -> None:
-    for (problem,) in database.execute("PRAGMA quick_check(1)"):
-        if problem != "ok":
-            raise ResultsError(f"{path}: damaged: {problem}; {ADVICE}")
-    meta = dict(database.execute("SELECT key, value FROM meta"))
-    config = meta.get("config", "")
-    if meta.get("config_sha256") != hashlib.sha256(str(config).encode()).hexdigest():
-        raise ResultsError(
-            f"{path}: damaged: the configuration does not have its checksum; {ADVICE}"
-        )
-    differences = list(_differences(json.loads(config), json.loads(_json(identity))))
+def _check_identity(meta: Mapping[str, str], path: Path, identity: Mapping[str, Any]) -> None:
+    differences = list(_differences(json.loads(meta["config"]), json.loads(to_json(identity))))
     if differences:
         what = f"{path}: holds games of another configuration"
         raise ResultsError(f"{what}: {'; '.join(differences)}; name another file")
@@ -247,49 +291,5 @@ def _differences(
 
 
 def _shortened(value: object) -> str:
-    text = _json(value)
+    text = to_json(value)
     return text if len(text) <= 60 else text[:57] + "..."
-
-
-def _read_games(database: sqlite3.Connection, path: Path) -> list[StoredGame]:
-    return [
-        _stored_game(row, path)
-        for row in database.execute(f"SELECT {COLUMNS}, checksum FROM games")
-    ]
-
-
-def _stored_game(row: tuple[Any, ...], path: Path) -> StoredGame:
-    pairing, deck, rotation, _, agents, scores, *_ = row
-    think_seconds, simulations, turns, _, _, checksum = row[9:]
-    if _checksum(row[:-1]) != checksum:
-        where = f"pairing {pairing}, deck {deck}, rotation {rotation}"
-        raise ResultsError(
-            f"{path}: damaged: the game of {where} does not have its checksum; {ADVICE}"
-        )
-    return StoredGame(
-        pairing,
-        deck,
-        rotation,
-        json.loads(agents),
-        json.loads(scores),
-        json.loads(think_seconds),
-        json.loads(simulations),
-        turns,
-    )
-
-
-def _checksum(row: tuple[Any, ...]) -> int:
-    return zlib.crc32("\x1f".join(map(str, row)).encode())
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, sort_keys=True, separators=(",", ":"))
-
-
-@contextmanager
-def _damage_named(path: Path) -> Iterator[None]:
-    """Turn errors of SQLite into ResultsError."""
-    try:
-        yield
-    except sqlite3.DatabaseError as error:
-        raise ResultsError(f"{path}: {error}; {ADVICE}") from error

@@ -2,7 +2,11 @@
 
 import os
 
-import pytest
+# Threads of linear algebra only wait for each other in matrices as small as ours; read by NumPy.
+for library in ("OPENBLAS", "MKL"):
+    os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+
+import pytest  # noqa: E402
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 import carc
 from carc.agents import (
@@ -48,7 +50,7 @@ def test_every_agent_has_a_summary_and_options_that_its_kind_knows(name: str) ->
 
 
 def test_every_kind_has_an_agent() -> None:
-    kinds = {agent_settings(name)[0] for name in AGENTS}
+    kinds = {agent_settings(name)[0] for name in (*AGENTS, "guest")}
     assert kinds == {kind for kind, _, _ in carc.agent_kinds()}
 
 
@@ -58,7 +60,7 @@ def test_options_come_from_base_weights_file_text_and_call_in_this_order(tmp_pat
         "base = 'champion'\nweights = 'points.toml'\nhope_cap = 6\ntrees = 2\nsimulations = 9\n"
     )
     agent = carc.make_agent(f"{tmp_path}/mine.toml:trees=3,simulations=8", trees=4)
-    expected = {"exploration": 1.5, "abbot": 3, "hope_cap": 6, "simulations": 8, "trees": 4}
+    expected = {"exploration": 0.8, "abbot": 3, "hope_cap": 6, "simulations": 8, "trees": 4}
     assert {key: agent.options[key] for key in expected} == expected
     assert agent.name == "mine:trees=4,simulations=8"
 
@@ -80,7 +82,7 @@ def test_a_base_is_sought_beside_the_file_or_among_the_agents(tmp_path: Path) ->
         ("champion:selection=utc", 'selection: found "utc", expected one of uct'),
         ("champion:hand=[1,2]", "hand: found .*, expected a list of 8 numbers"),
         ("champion:trees", "found 'trees', expected option=value"),
-        ("greedy:trees=1", "unknown option 'trees', expected none"),
+        ("random:trees=1", "unknown option 'trees', expected none"),
         ("kind.toml", "kind.toml: kind: found 'mtcs', expected one of random"),
         ("none.toml", "kind: found None, expected one of random"),
         ("number.toml", "kind: found 3, expected one of random"),
@@ -135,6 +137,44 @@ def test_options_in_text_are_read_as_toml() -> None:
     assert parse_option("time_ms = 2.5") == ("time_ms", 2.5)
     assert split_options("a") == ("a", {})
     assert with_options("a:x=1,y=2", {"y": [1, 2], "z": "s"}) == "a:x=1,y=[1,2],z=s"
+
+
+TEXTS = st.text() | st.text(alphabet="a1 ,=:.[]{}\"'\\#\n\t\x7f")
+VALUES = TEXTS | st.lists(TEXTS) | st.integers() | st.floats(allow_nan=False) | st.booleans()
+
+
+@given(st.dictionaries(st.from_regex("[a-z_]+", fullmatch=True), VALUES))
+@example({"list": "./bot --list a,b", "x": "true", "y": "", "z": " a", "w": ["a,b]", "c\\"]})
+@example({"command": "true", "x": "1 # one", "y": '"', "z": "\U0001f600"})
+@settings(deadline=None, derandomize=True, database=None)
+def test_options_come_through_text_as_they_are(options: dict[str, Any]) -> None:
+    if not isinstance(options.get("command", ""), str | list):
+        options = {**options, "command": "true"}  # it is a text or a list
+    text = with_options("a", options)
+    name, read = split_options(text)
+    assert (name, read) == ("a", options)
+    assert {key: type(value) for key, value in read.items()} == {
+        key: type(value) for key, value in options.items()
+    }
+    assert split_agents(f"b,{text},c:x=1") == ["b", text, "c:x=1"]
+
+
+def test_quotes_hold_commas_together_and_others_are_letters() -> None:
+    command = "python3 -c 'print(1, 2)'"
+    assert split_options(f"guest:command={command},move_ms=5") == (
+        "guest",
+        {"command": command, "move_ms": 5},
+    )
+    assert split_options(r"""a:x="b,\",c",y='d,"'""") == ("a", {"x": 'b,",c', "y": 'd,"'})
+    assert split_agents("bob's.toml,eve's.toml,6'.toml") == ["bob's.toml", "eve's.toml", "6'.toml"]
+
+
+def test_a_command_is_a_text_whatever_it_says() -> None:
+    for word in ("true", "5", "1.5", "2020-01-01", "{}"):
+        assert parse_option(f"command={word}") == ("command", word)
+    assert parse_option("a.command=true") == ("a.command", "true")
+    assert parse_option("command=['a', 'b c']") == ("command", ["a", "b c"])
+    assert parse_option('command="a b"') == ("command", "a b")
 
 
 def test_agents_in_a_list_keep_their_options() -> None:

@@ -186,7 +186,7 @@ def test_agents_options_are_listed() -> None:
     values = {option["name"]: option["value"] for option in document["options"]}
     assert (document["kind"], values["simulations"]) == ("mcts", "11008")
     assert "simulations" in carc("agents", "--options", "mcts").stdout
-    assert "which has no options" in carc("agents", "--options", "greedy").stdout
+    assert "which has no options" in carc("agents", "--options", "random").stdout
     assert "did you mean 'champion'?" in error_line(carc("agents", "--options", "champoin"))
 
 

@@ -1,6 +1,8 @@
 """``./carc`` asks for what its command needs, and no more."""
 
 import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -14,16 +16,29 @@ has_header() { false; }
 """
 
 
+def run_function(name: str, script: str, *arguments: object) -> list[str]:
+    """Run a script of the shell that knows one function of ./carc, and return the words printed."""
+    source = (ROOT / "carc").read_text(encoding="utf-8")
+    begin = source.index(f"{name}() {{")
+    function = source[begin : source.index("\n}\n", begin) + 3]
+    done = subprocess.run(
+        ["/bin/sh", "-euc", function + script, "sh", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.split()
+
+
 def missing_packages(command: str) -> set[str]:
     """Return the Debian packages that a command of ./carc asks for on a bare system."""
-    source = (ROOT / "carc").read_text(encoding="utf-8")
-    begin = source.index("find_missing() {")
-    function = source[begin : source.index("\n}\n", begin) + 3]
-    script = f"{BARE_SYSTEM}{function}command=$1 long=no; find_missing; echo $missing"
-    done = subprocess.run(
-        ["/bin/sh", "-euc", script, "sh", command], capture_output=True, text=True, check=True
-    )
-    return set(done.stdout.split())
+    script = f"{BARE_SYSTEM}command=$1 long=no; find_missing; echo $missing"
+    return set(run_function("find_missing", script, command))
+
+
+def extras(*arguments: str) -> list[str]:
+    """Return the extras of pyproject.toml that ./carc installs for a command."""
+    return run_function("extras_of", 'extras_of "$@"', *arguments)
 
 
 @pytest.mark.parametrize("command", ["tournament", "bench", "verify", ""])
@@ -34,3 +49,27 @@ def test_commands_need_no_libraries_of_the_tests(command: str) -> None:
 def test_tests_need_their_libraries() -> None:
     libraries = {"libgtest-dev", "libgmock-dev", "libbenchmark-dev"}
     assert missing_packages("test") == {"nlohmann-json3-dev", *libraries}
+
+
+def test_commands_need_their_extras_and_no_others() -> None:
+    assert extras() == []
+    assert extras("test") == ["test", "data", "report", "ray"]
+    assert extras("test", "-h") == extras("test")
+    assert extras("report", "a.sqlite") == ["report"]
+    assert extras("results", "export", "a.sqlite", "a.parquet") == ["data"]
+    assert extras("verify", "a.parquet") == []
+    for command in ("match", "tournament"):
+        assert extras(command, "--cluster", "local") == ["ray"]
+        assert extras(command, "--cluster=local") == ["ray"]
+    assert extras("bot-check", "./bot", "--cluster") == []
+    for flag in ("--help", "-h"):
+        assert extras("report", flag) == extras("match", "--cluster", "local", flag) == []
+
+
+def test_extras_that_are_no_more_are_passed_over(tmp_path: Path) -> None:
+    python = tmp_path / "bin" / "python"
+    python.parent.mkdir()
+    python.symlink_to(sys.executable)
+    script = 'venv=$1 root=$2; shift 2; requirements "$@"'
+    requirements = run_function("requirements", script, tmp_path, ROOT, "gone", "report")
+    assert any(word.startswith("matplotlib") for word in requirements)

@@ -4,24 +4,17 @@ import os
 import signal
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 import carc
+from carc.agents import limit_time
+from carc.cli.match import details
 from carc.config import TournamentConfig
-from carc.match import (
-    MatchReport,
-    apply_options,
-    limit_time,
-    make_match_report,
-    match_config,
-    rate_estimate,
-    superiority,
-)
-from carc.report import interval
+from carc.match import MatchReport, apply_options, make_match_report, match_config
 from carc.results import StoredGame
 from command_line import carc as run
 from command_line import carc_json, error_line, read_until, start
@@ -103,13 +96,13 @@ def test_the_same_agent_twice_is_numbered(tmp_path: Path) -> None:
 
 
 def test_the_table_ends_with_who_is_better(tmp_path: Path) -> None:
-    done = run("match", "greedy", "random", "--pairs", 5, cwd=tmp_path)
+    done = run("match", "greedy", "random", "--pairs", 10, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("10 games in 5 pairs, seed 1, rules current\n")
+    assert done.stdout.startswith("20 games in 10 pairs, seed 1, rules current\nagent ")
     assert "greedy is better than random (+" in done.stdout
     (path,) = (tmp_path / "carc-results").iterdir()
     assert f"Games are kept in carc-results/{path.name}" in done.stdout
-    assert "If this is stopped, go on with: carc match greedy random --pairs 5" in done.stderr
+    assert "If this is stopped, go on with: carc match greedy random --pairs 10" in done.stderr
 
 
 def test_more_pairs_go_on_where_fewer_ended(tmp_path: Path) -> None:
@@ -205,11 +198,17 @@ def test_an_option_goes_to_every_agent_that_has_it() -> None:
 
 
 def test_a_turns_time_is_half_for_each_decision_and_nothing_else_ends_it() -> None:
-    agents = limit_time(["champion", "star25", "greedy"], 100)
+    agents = limit_time(["champion", "star25", "greedy"], 100, "--time-ms")
     options = [carc.make_agent(agent).options for agent in agents]
     assert (options[0]["time_ms"], options[0]["simulations"]) == (50, 10**12)
     assert (options[1]["time_ms"], options[1]["depth"]) == (50, 84)
     assert options[2] == {}
+    (guest, _) = limit_time(["guest:command=cat", "greedy"], 100, "--time-ms")
+    assert carc.make_agent(guest).options["move_ms"] == 50
+    for time_ms, move_ms in ((5, 2), (0.5, 1)):  # whole milliseconds
+        agents = limit_time(["guest:command=cat", "champion"], time_ms, "--time-ms")
+        assert carc.make_agent(agents[0]).options["move_ms"] == move_ms
+        assert carc.make_agent(agents[1]).options["time_ms"] == time_ms / 2
     settings = config_of("champion", "greedy", time_ms=5, options=["simulations=100"])
     assert carc.make_agent(settings.agents[0]).options["simulations"] == 100
 
@@ -240,44 +239,157 @@ def test_report_of_two_pairs_worked_out_by_hand() -> None:
     report = report_of((50, 10), (40, 20), (30, 30), (20, 24)).to_dict()
     assert (report["wins"], report["ties"], report["losses"]) == (2, 1, 1)
     assert report["win_rate"] == 0.625
-    # Pairs won by 1 and 0.25: the t interval (t(1; 0.975) = 12.706) covers more than [0, 1].
-    assert report["win_rate_ci95"] == [0, 1]
+    low, high = report["win_rate_ci95"]
+    assert 0 <= low < 0.1
+    assert 0.9 < high <= 1
     assert report["margin_mean"] == 14
     assert report["margin_ci95"] == pytest.approx([14 - 12.706 * 16, 14 + 12.706 * 16], rel=1e-4)
     assert report["score_mean"] == {"greedy": 35, "random": 21}
 
 
-def test_the_interval_of_a_rate_is_clustered_by_pair() -> None:
-    # Four pairs of mean 0.75 and standard deviation 0.2887; t(3; 0.975) = 3.182.
-    estimate = rate_estimate(np.array([1.0, 0.5, 1.0, 0.5]))
-    assert estimate.value == 0.75
-    assert interval(estimate) == pytest.approx([0.75 - 3.182 * 0.2887 / 2, 1.0], abs=1e-3)
+def test_pairs_are_counted_by_their_points() -> None:
+    report = report_of((50, 10), (40, 20), (30, 30), (20, 24), (1, 2), (2, 1)).to_dict()
+    assert report["pentanomial"] == [0, 1, 1, 0, 1]
+    assert report["seat_effect"] == pytest.approx((40 - 20 + 0 + 4 - 1 - 1) / 6)
 
 
-def test_a_match_that_is_won_throughout_does_not_claim_certainty() -> None:
-    # Jeffreys' interval of 10 of 10: the 2.5 % quantile of Beta(10.5, 0.5).
-    assert interval(rate_estimate(np.ones(10))) == pytest.approx([0.783, 1.0], abs=1e-3)
-    assert interval(rate_estimate(np.zeros(10))) == pytest.approx([0.0, 0.217], abs=1e-3)
-    low, high = interval(rate_estimate(np.full(10, 0.5))) or (0.0, 0.0)
-    assert low < 0.5 < high
-    assert 0.99 < superiority(np.ones(10)) < 1
+def test_a_forfeited_game_is_lost_and_has_no_margin() -> None:
+    games = [stored(0, 0, (50, 10)), stored(0, 1, (50, 10)), stored(1, 0, (50, 10))]
+    games.append(replace(stored(1, 1, (90, 10)), forfeit=(1, "crash", "gone")))  # greedy's seat
+    report = make_match_report(config_of("greedy", "random", pairs=2), games)
+    assert report.names == ("greedy", "random")
+    assert (report.a.wins, report.a.ties, report.a.losses) == (3, 0, 1)
+    assert report.pentanomial == [0, 0, 1, 0, 1]
+    assert report.forfeits == ({"crash": 1}, {})
+    assert report.a.margin is not None
+    assert report.a.margin.value == 40
+    assert report.a.score == 50
+    text = "\n".join(details(report))
+    assert "greedy forfeited 1 games: crash 1" in text
 
 
-def test_superiority_is_the_t_probability() -> None:
-    # Mean 0.75, standard error 0.1443: t = 1.732 with 3 degrees of freedom.
-    assert superiority(np.array([1.0, 0.5, 1.0, 0.5])) == pytest.approx(0.909, abs=1e-3)
-    assert superiority(np.array([0.0, 0.5, 0.0, 0.5])) == pytest.approx(0.091, abs=1e-3)
-    assert superiority(np.full(3, 0.5)) == pytest.approx(0.5)
+def test_a_match_of_forfeits_alone_has_no_margin() -> None:
+    games = [replace(stored(0, i, (9, 9)), forfeit=(0, "start", "none")) for i in (0, 1)]
+    report = make_match_report(config_of("greedy", "random", pairs=1), games)
+    assert report.a.margin is None
+    assert (report.a.wins, report.a.losses) == (1, 1)
+    document = report.to_dict()
+    assert document["margin_mean"] is None
+    assert "points a game" not in report.verdict()
 
 
-def test_the_verdict_says_who_and_how_sure() -> None:
+# --- Sequential matches ---------------------------------------------------------------------------
+
+SPRT = ("--elo0", 0, "--elo1", 100, "--seed", 3)
+
+
+def test_a_sequential_match_stops_with_a_verdict(tmp_path: Path) -> None:
+    document = carc_json("match", "greedy", "random", *SPRT, cwd=tmp_path)
+    test = document["sprt"]
+    assert test["verdict"] == "H1"
+    assert test["llr"] >= test["bounds"][1]
+    assert document["pairs"] == test["pairs"] < 200
+    reverse = carc_json("match", "random", "greedy", *SPRT, cwd=tmp_path)
+    assert reverse["sprt"]["verdict"] == "H0"
+
+
+def test_the_verdict_depends_on_the_decks_alone(tmp_path: Path) -> None:
+    words = ("match", "greedy", "jcz", "--margin0", -30, "--margin1", -20, "--seed", 5)
+    whole = carc_json(*words, "--concurrency", 1, "--results", "1.sqlite", cwd=tmp_path)
+    for pairs in (3, 11):
+        carc_json(*words, "--pairs", pairs, "--results", "2.sqlite", cwd=tmp_path)
+    parts = carc_json(*words, "--concurrency", 2, "--results", "2.sqlite", cwd=tmp_path)
+    assert without_times(whole) == without_times(parts)
+    again = carc_json(*words, "--results", "2.sqlite", cwd=tmp_path)
+    assert again["played"] == 0
+    assert without_times(again) == without_times(whole)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--elo0", "5"], "found elo0 5 and elo1 0, expected elo0 below elo1"),
+        (["--alpha", "0.1"], "expected elo0 and elo1 or margin0 and margin1"),
+        (["--elo1", "5", "--margin1", "5"], "expected elo0 and elo1 or margin0 and margin1"),
+        (["--elo1", "5", "--beta", "0.7"], "found 0.7, expected a number from 1e-06 to 0.49"),
+        (["--elo1", "nan"], "found nan, expected a number from -1000 to 1000"),
+    ],
+)
+def test_a_wrong_sequential_test_is_one_error_line(
+    words: list[str], message: str, tmp_path: Path
+) -> None:
+    assert message in error_line(run("match", "greedy", "random", *words, cwd=tmp_path))
+    assert list(tmp_path.iterdir()) == []
+
+
+# --- Luck -----------------------------------------------------------------------------------------
+
+
+def test_luck_is_measured_where_an_agent_searches(tmp_path: Path) -> None:
+    searching = carc_json("match", *TINY, "--pairs", 3, cwd=tmp_path)
+    assert searching["luck"]["coefficient"] == 0.3
+    low, high = searching["luck"]["margin_ci95"]
+    assert low < searching["luck"]["margin_mean"] < high
+    assert carc_json("match", *TINY, "--pairs", 3, "--no-luck", cwd=tmp_path)["luck"] is None
+    quick = ("match", "greedy", "jcz", "--pairs", 3)
+    assert carc_json(*quick, cwd=tmp_path)["luck"] is None
+    measured = carc_json(*quick, "--luck", cwd=tmp_path)
+    assert measured["luck"]["margin_mean"] != measured["margin_mean"]
+
+
+def test_the_verdict_says_who_where_the_interval_leaves_no_doubt() -> None:
     won = report_of(*[(50, 40)] * 20).verdict()
-    assert won == "greedy is better than random (+10.0 points a game), more than 99.9 % sure."
+    assert won.startswith("greedy is better than random (+10.0 points a game)")
     lost = report_of(*[(40, 50)] * 20).verdict()
     assert lost.startswith("random is better than greedy (+10.0 points a game)")
     assert report_of((50, 40), (40, 50)).verdict().startswith("Neither is ahead")
     close = report_of((50, 40), (50, 40), (50, 40), (40, 50)).verdict()
     assert close.startswith("Too close to call: greedy is ahead (+5.0 points a game)")
+    assert report_of((50, 40), (50, 40)).verdict().startswith("Too close to call")
+
+
+def test_an_agent_against_itself_is_reported(tmp_path: Path) -> None:
+    words = ("match", "greedy", "greedy", "--pairs", 5, "--luck")
+    document = carc_json(*words, cwd=tmp_path)
+    assert document["margin_mean"] == 0
+    assert document["win_rate"] == 0.5
+    assert document["variance"] == {"pairs": {"factor": 0, "ci95": [0, 0]}}
+    text = run(*words, cwd=tmp_path)
+    assert text.returncode == 0
+    assert "Warning" not in text.stderr
+    assert "nan" not in text.stdout
+
+
+def test_a_margin_test_of_equal_games_ends(tmp_path: Path) -> None:
+    words = ("match", "greedy", "greedy", "--margin0", 0, "--margin1", 2)
+    document = carc_json(*words, cwd=tmp_path)
+    assert document["sprt"]["verdict"] == "H0"
+    assert document["pairs"] == 10
+
+
+def test_fewer_pairs_than_the_verdict_took_are_judged_alone(tmp_path: Path) -> None:
+    words = ("match", "greedy", "random", *SPRT, "--results", "m.sqlite")
+    pairs = carc_json(*words, cwd=tmp_path)["pairs"]
+    fewer = carc_json(*words, "--pairs", pairs - 2, cwd=tmp_path)
+    assert fewer["sprt"]["verdict"] is None
+    assert fewer["pairs"] == pairs - 2
+
+
+def test_a_tournament_with_a_test_stops_and_reports_what_the_test_saw(tmp_path: Path) -> None:
+    (tmp_path / "t.toml").write_text(
+        "agents = ['greedy', 'random']\nrounds = 400\nsprt = { elo0 = 0, elo1 = 100 }\n"
+    )
+    documents = [
+        carc_json(
+            "tournament", "t.toml", "--concurrency", n, "--results", f"{n}.sqlite", cwd=tmp_path
+        )
+        for n in (1, 3)
+    ]
+    assert documents[0]["sprt"]["verdict"] == "H1"
+    for document in documents:
+        assert document["games"] == 2 * document["sprt"]["pairs"]
+        assert document["sprt"] == documents[0]["sprt"]
+        assert document["cross"] == documents[0]["cross"]
 
 
 def test_tournaments_take_options_and_files(tmp_path: Path) -> None:

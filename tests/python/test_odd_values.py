@@ -153,6 +153,10 @@ CALLS: dict[str, Call] = {
     "play_games(answer)": lambda v: carc.play_games(
         RULES, ["random"], [(1, [0, 0])], on_result=lambda *_: v
     ),
+    "play_games(stopped)": lambda v: carc.play_games(RULES, ["random"], [(1, [0, 0])], stopped=v),
+    "play_games(stopped's answer)": lambda v: carc.play_games(
+        RULES, ["random"], [(1, [0, 0])], stopped=lambda: v
+    ),
     "random_games(rules)": lambda v: carc.random_games(1, rules=v),
     "random_games(seed)": lambda v: carc.random_games(1, seed=v),
     "random_games(threads)": lambda v: carc.random_games(1, threads=v),

@@ -194,6 +194,42 @@ def test_caller_stops_the_run() -> None:
     assert 2 <= finished == len(seen) < 200
 
 
+def test_no_game_begins_after_the_caller_said_stop() -> None:
+    asked_again = threading.Event()
+    answers: list[bool] = []
+
+    def stopped() -> bool:
+        if answers:  # the first answer has taken effect
+            asked_again.set()
+        answers.append(True)
+        return True
+
+    class Waiting(FirstAgent):
+        def choose(self, state: carc.GameState, rng: carc.Rng) -> carc.Action:
+            assert asked_again.wait(60)
+            return super().choose(state, rng)
+
+    seen: list[int] = []
+    games = [(seed, [0, 1]) for seed in range(10)]
+    finished = carc.play_games(
+        carc.Rules(),
+        [Waiting(), "random"],
+        games,
+        on_result=lambda index, result: seen.append(index),
+        stopped=stopped,
+    )
+    assert finished == 1
+    assert seen == [0]
+
+
+def test_exception_of_stopped_reaches_the_caller() -> None:
+    def fail() -> bool:
+        raise OwnError("no terminal")
+
+    with pytest.raises(OwnError, match="no terminal"):
+        carc.play_games(carc.Rules(), ["random"] * 2, [(1, [0, 1])] * 20, stopped=fail)
+
+
 def test_base_agent_must_be_overridden() -> None:
     with pytest.raises(NotImplementedError, match="must define choose"):
         carc.play_game(carc.Rules(), [carc.Agent(), "random"])

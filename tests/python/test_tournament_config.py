@@ -1,11 +1,20 @@
 """Configurations are read strictly, and what is wrong with them is named."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from carc import ConfigError, Rules
-from carc.config import TournamentConfig, describe_rules, load_tournament, nearest, parse_rules
+from carc.config import (
+    SprtConfig,
+    TournamentConfig,
+    describe_rules,
+    load_tournament,
+    nearest,
+    parse_rules,
+)
+from carc.tournament import schedule
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -67,6 +76,59 @@ def test_a_tile_set_is_sought_beside_the_file(tmp_path: Path) -> None:
     assert load(tmp_path, "[rules]\ntiles = 'mine.json'").rules == Rules()
 
 
+def test_agents_may_have_options_and_names(tmp_path: Path) -> None:
+    agents = "agents = [{ agent = 'champion', name = 'small', simulations = 16 }, 'greedy']"
+    config = load(tmp_path, agents)
+    assert config.agents == ("champion:simulations=16", "greedy")
+    assert config.names == ("small", "greedy")
+
+
+def test_no_two_entrants_have_one_name(tmp_path: Path) -> None:
+    agents = "agents = [{ agent = 'greedy', name = 'x' }, { agent = 'jcz', name = 'x#2' }, 'greedy'"
+    config = load(tmp_path, agents + ", { agent = 'random', name = 'x' }]\nreference = 'x#3'\n")
+    assert config.entrants == ("x", "x#2", "greedy", "x#3")
+
+
+def test_files_of_agents_are_sought_beside_the_file(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text("base = 'champion'\nsimulations = 16\n")
+    config = load(tmp_path, "agents = ['mine.toml:trees=2', 'greedy']")
+    assert config.agents == (f"{tmp_path}/mine.toml:trees=2", "greedy")
+    assert config.names == ("mine.toml:trees=2", "greedy")
+
+
+def test_one_time_for_all_agents_that_search(tmp_path: Path) -> None:
+    config = load(tmp_path, "agents = ['champion', 'greedy', 'star25']\ntime_ms = 30")
+    assert [("time_ms=15" in agent) for agent in config.agents] == [True, False, True]
+    assert config.names == ("champion", "greedy", "star25")
+
+
+def test_a_sequential_test_in_elo_or_points(tmp_path: Path) -> None:
+    elo = load(tmp_path, "sprt = { elo1 = 10, alpha = 0.1 }").sprt
+    assert elo == SprtConfig(kind="elo", low=0, high=10, alpha=0.1, beta=0.05)
+    points = load(tmp_path, "sprt = { margin0 = -1, margin1 = 1.5 }").sprt
+    assert points == SprtConfig(kind="margin", low=-1, high=1.5)
+
+
+@pytest.mark.parametrize(
+    ("changes", "a_deck"),
+    [
+        ({}, 10 * 3),
+        ({"format": "gauntlet"}, 6 * 3),
+        ({"format": "gauntlet", "seeds": 2}, 2 * 3 * 3),
+        ({"seatings": "all"}, 10 * 2 * 3),
+        ({"seatings": "sampled"}, 10 * 3),
+        ({"tables": 4, "seatings": "all"}, 4 * 2 * 3),
+        ({"tables": 40}, 10 * 3),
+        ({"repeat": False}, 10),
+    ],
+)
+def test_games_a_deck(changes: dict[str, Any], a_deck: int) -> None:
+    config = TournamentConfig(agents=("random",) * 5, rounds=7, rules=Rules(players=3), **changes)
+    assert (config.games_a_deck, config.games) == (a_deck, 7 * a_deck)
+    games = list(schedule(config))
+    assert len(games) == len({game.key for game in games}) == 7 * a_deck
+
+
 def test_number_of_games() -> None:
     config = TournamentConfig(agents=("random",) * 4, rounds=10, rules=Rules(players=3))
     assert config.games == 4 * 3 * 10
@@ -82,7 +144,7 @@ def test_number_of_games() -> None:
         ("seed = -1", "seed: found -1, expected an integer from 0 to 2^64 - 1"),
         ("players = 6", "players: found 6, expected an integer from 2 to 5"),
         ("agents = 'greedy'", "agents: found 'greedy', expected a list of names"),
-        ("agents = ['greedy', 3]", "expected a list of names"),
+        ("agents = ['greedy', 3]", "found 3, expected a name or a table with agent and options"),
         ("agents = ['greedy', 'rnadom']", "agents: unknown agent 'rnadom', did you mean 'random'?"),
         ("agents = ['greedy']", "agents: found 1 agents for 2 players, expected as many at least"),
         ("players = 3", "players: found 2 agents for 3 players, expected as many at least"),
@@ -95,6 +157,34 @@ def test_number_of_games() -> None:
         ("rules = { tiles = 'none.json' }", "none.json: No such file or directory"),
         ("rules = { tiles = 'config.toml' }", "rules: tiles: "),
         ("players = 2\nrules = { players = 3 }", "rules: found players 3, expected 2 as in"),
+        ("format = 'swiss'", "format: found 'swiss', expected one of round-robin, gauntlet"),
+        ("format = ['gauntlet']", "format: found ['gauntlet'], expected one of"),
+        ("seeds = 2", "seeds: found 2, expected an integer from 1 to 1"),
+        ("tables = -1", "tables: found -1, expected an integer from 0"),
+        ("seatings = 'every'", "seatings: found 'every', expected one of fixed, all, sampled"),
+        ("repeat = 1", "repeat: found 1, expected true or false"),
+        ("recover = 'no'", "recover: found 'no', expected true or false"),
+        ("luck = 0.3", "luck: found 0.3, expected true or false"),
+        ("reference = 'jcz'", "found 'jcz', expected one of the agents: random, greedy"),
+        ("reference = 3", "reference: found 3, expected one of the agents"),
+        ("concurrency = 0", "concurrency: found 0, expected an integer from 1 to 1024"),
+        ("time_ms = 5", "time_ms: found no agent that keeps to a time in random nor greedy"),
+        ("time_ms = 'long'", "time_ms: found 'long', expected a number from 0.1 to 10000000"),
+        ("time_ms = nan", "time_ms: found nan, expected a number"),
+        ("sprt = 20", "sprt: found 20, expected a table"),
+        ("sprt = {}", "sprt: found {}, expected elo0 and elo1 or margin0 and margin1"),
+        ("sprt = { elo1 = 3, margin1 = 2 }", "expected elo0 and elo1 or margin0 and margin1"),
+        ("sprt = { elo0 = 5, elo1 = 3 }", "found elo0 5 and elo1 3, expected elo0 below elo1"),
+        ("sprt = { elo1 = 5, alpha = 0 }", "sprt: alpha: found 0, expected a number from 1e-06"),
+        ("sprt = { elo3 = 5 }", "sprt: unknown key 'elo3', did you mean 'elo0'?"),
+        ("agents = ['greedy', 'random', 'jcz']\nsprt = { elo1 = 5 }", "sprt: found 3 agents"),
+        ("repeat = false\nsprt = { elo1 = 5 }", "expected two, with repeat = true"),
+        (
+            "agents = ['greedy', { name = 'x' }]",
+            "expected a name or a table with agent and options",
+        ),
+        ("agents = ['greedy', { agent = 'jcz', name = '' }]", "name: found '', expected a text"),
+        ("agents = ['greedy', { agent = 'jcz', trees = 4 }]", "unknown option 'trees'"),
         ("rounds = ", "no TOML"),
         ("rounds = 1\nrounds = 2", "no TOML"),
         ("x = " + "[" * 5000, "no TOML"),

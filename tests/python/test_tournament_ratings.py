@@ -7,16 +7,25 @@ import pytest
 
 from carc.ratings import (
     Game,
-    bradley_terry,
     deck_means,
     elo_estimates,
     margins,
     mean_estimate,
-    pair_points,
     win_shares,
 )
 
 LOGIT = 400 / math.log(10)
+
+
+def duels(*decks: tuple[float, int]) -> list[Game]:
+    """Return the games of agents 0 and 1 on decks of (points of 0, games); a half is a tie."""
+    games = []
+    for deck, (points, count) in enumerate(decks):
+        for index in range(count):
+            left = points - index
+            score = 2 if left >= 1 else 1 if left == 0.5 else 0
+            games.append(Game(deck, [0, 1], [score, 1]))
+    return games
 
 
 def test_margin_is_the_score_less_the_mean_of_the_others() -> None:
@@ -47,40 +56,75 @@ def test_one_value_has_no_interval() -> None:
     assert (estimate.value, estimate.low, estimate.high) == (3, None, None)
 
 
-def test_a_game_of_three_counts_as_three_comparisons() -> None:
-    points = pair_points([Game(4, [2, 0, 1], [30, 30, 10])], 3)
-    assert points.tolist() == [[[0, 1, 0.5], [0, 0, 0], [0.5, 1, 0]]]
+def test_a_forfeiter_has_no_share_and_no_tie() -> None:
+    assert win_shares([10, 4], forfeit=0) == [0, 1]
+    assert win_shares([7, 7], forfeit=1) == [1, 0]
+    assert win_shares([9, 7, 3], forfeit=0) == [0, 0.5, 0.5]
+    assert win_shares([9, 7, 3], forfeit=None) == [1, 0, 0]
 
 
-def test_games_of_a_deck_are_added_up() -> None:
-    games = [Game(1, [0, 1], [5, 3]), Game(0, [0, 1], [2, 2]), Game(1, [1, 0], [9, 1])]
-    assert pair_points(games, 2).tolist() == [[[0, 0.5], [0.5, 0]], [[0, 1], [1, 0]]]
+def test_a_forfeited_game_has_no_margins() -> None:
+    assert margins([10, 4], 1) is None
+    assert margins([10, 4], None) == [6, -6]
 
 
-def test_rating_of_two_is_the_logarithm_of_their_points() -> None:
-    ratings = bradley_terry(np.array([[0.0, 3.0], [1.0, 0.0]]))
-    assert ratings == pytest.approx([math.log(3) / 2, -math.log(3) / 2], abs=1e-8)
+def test_rankings_have_ties_together_and_say_nothing_of_others_than_a_forfeiter() -> None:
+    assert Game(0, [4, 2, 7], [30, 10, 30]).rankings() == [[[4, 7], [2]]]
+    assert Game(0, [4, 2, 7], [30, 10, 20], forfeit=0).rankings() == [[[2], [4]], [[7], [4]]]
+    assert Game(0, [4, 2], [30, 30], forfeit=1).rankings() == [[[4], [2]]]
 
 
 def test_ratings_of_three_recover_the_strengths_that_made_the_points() -> None:
-    # Strengths 1, 2 and 4: expected points of 15 games a pair are 15 * a / (a + b).
-    points = np.array([[0.0, 5, 3], [10, 0, 5], [12, 10, 0]])
+    # Strengths 1, 2 and 4: 150 games a pair, one a deck, won a / (a + b) of them. The imagined
+    # deck of a third of a game for each pair changes little.
+    games = []
+    for i, j, won in ((0, 1, 50), (0, 2, 30), (1, 2, 50)):
+        for game in range(150):
+            games.append(Game(len(games), [i, j], [int(game < won), int(game >= won)]))
     expected = np.log([1, 2, 4]) - np.log(2)
-    assert bradley_terry(points) == pytest.approx(expected, abs=1e-7)
+    elo = [estimate.value for estimate in elo_estimates(games, 3)]
+    assert elo == pytest.approx(LOGIT * expected, abs=1)
+
+
+def test_a_reference_is_0_and_the_others_keep_their_distances() -> None:
+    games = [
+        Game(deck, [0, 1, 2], [(7 * deck) % 5, (3 * deck) % 7, (deck * deck) % 11])
+        for deck in range(40)
+    ]
+    free, fixed = elo_estimates(games, 3), elo_estimates(games, 3, reference=1)
+    assert sum(each.value for each in free) == pytest.approx(0, abs=1e-9)
+    assert (fixed[1].value, fixed[1].low, fixed[1].high) == (0, 0, 0)
+    for i in (0, 2):
+        assert fixed[i].value == pytest.approx(free[i].value - free[1].value)
+
+
+def test_ratings_do_not_depend_on_the_order_of_the_games() -> None:
+    rng = np.random.default_rng(5)
+    games = [
+        Game(deck, rng.permutation(6)[:3].tolist(), rng.integers(0, 4, size=3).tolist())
+        for deck in range(30)
+        for _ in range(3)
+    ]
+    shuffled = [games[index] for index in rng.permutation(len(games))]
+    assert elo_estimates(games, 6) == elo_estimates(shuffled, 6)
+
+
+def test_a_forfeit_costs_rating_whatever_the_scores() -> None:
+    games = duels(*[(1, 2)] * 20)
+    lost = [Game(game.deck, game.agents, [99, 0], forfeit=0) for game in games[:5]]
+    assert elo_estimates([*lost, *games[5:]], 2)[0].value < elo_estimates(games, 2)[0].value - 20
 
 
 def test_elo_adds_one_deck_shared_equally() -> None:
     # Two decks of two games, all won: 4 to 0, and 1 to 1 from the imagined deck, so 5 to 1.
-    points = np.array([[[0.0, 2], [0, 0]]] * 2)
-    winner, loser = elo_estimates(points)
+    winner, loser = elo_estimates(duels((2, 2), (2, 2)), 2)
     assert winner.value == pytest.approx(LOGIT * math.log(5) / 2, abs=1e-4)
     assert loser.value == pytest.approx(-LOGIT * math.log(5) / 2, abs=1e-4)
 
 
 def test_interval_stays_open_to_doubt_when_one_side_wins_everything() -> None:
     # Jeffreys' interval of the losing share after 100 wins, Beta(1/2, 100.5): 4.9e-6 to 2.48e-2.
-    points = np.array([[[0.0, 2], [0, 0]]] * 100)
-    winner, _ = elo_estimates(points, replicates=4000)
+    winner, _ = elo_estimates(duels(*[(2, 2)] * 100), 2, replicates=4000)
     assert winner.low is not None
     assert winner.high is not None
     assert winner.low == pytest.approx(LOGIT * math.log((1 - 2.48e-2) / 2.48e-2) / 2, abs=20)
@@ -90,9 +134,7 @@ def test_interval_stays_open_to_doubt_when_one_side_wins_everything() -> None:
 
 def test_interval_of_equals_has_the_width_of_the_normal_approximation() -> None:
     # 200 decks whose points to the first are 0, 1, 1, 2 in turn: mean 1 of 2, variance 1/2 a deck.
-    results = np.tile([0.0, 1.0, 1.0, 2.0], 50)
-    points = np.array([[[0.0, won], [2 - won, 0]] for won in results])
-    first, second = elo_estimates(points)
+    first, second = elo_estimates(duels(*[(won, 2) for won in (0, 1, 1, 2) * 50]), 2)
     assert first.value == pytest.approx(0, abs=1e-6)
     # The share is 1/2, its standard error sqrt(1/2 / 200) / 2; d logit = 4 d share, half for each.
     half_width = 1.96 * 4 * math.sqrt(0.5 / 200) / 2 * LOGIT / 2
@@ -102,18 +144,18 @@ def test_interval_of_equals_has_the_width_of_the_normal_approximation() -> None:
 
 def test_the_deck_is_the_unit_of_the_interval() -> None:
     # The same 40 wins of 80: once a deck decides both of its games, once each game has its own.
-    together = np.array([[[0.0, 2 * won], [2 - 2 * won, 0]] for won in (0.0, 1.0) * 20])
-    apart = np.array([[[0.0, won], [1 - won, 0]] for won in (0.0, 1.0) * 40])
-    wide, narrow = elo_estimates(together)[0], elo_estimates(apart)[0]
+    together = duels(*[(2 * won, 2) for won in (0, 1) * 20])
+    apart = duels(*[(won, 1) for won in (0, 1) * 40])
+    wide, narrow = elo_estimates(together, 2)[0], elo_estimates(apart, 2)[0]
     assert wide.high == pytest.approx((narrow.high or 0) * math.sqrt(2), rel=0.1)
 
 
 def test_estimates_are_the_same_every_time() -> None:
-    points = np.array([[[0.0, 2], [0, 0]], [[0.0, 1], [1, 0]], [[0.0, 0.5], [1.5, 0]]])
-    assert elo_estimates(points) == elo_estimates(points)
+    games = duels((2, 2), (1, 2), (0.5, 2))
+    assert elo_estimates(games, 2) == elo_estimates(games, 2)
 
 
 def test_one_deck_gives_a_rating_without_interval() -> None:
-    estimate = elo_estimates(np.array([[[0.0, 1.5], [0.5, 0]]]))[0]
+    estimate = elo_estimates(duels((1.5, 2)), 2)[0]
     assert estimate.value == pytest.approx(LOGIT * math.log(2.5 / 1.5) / 2, abs=1e-4)
     assert estimate.low is None

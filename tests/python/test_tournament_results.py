@@ -77,7 +77,7 @@ def test_the_file_states_its_format(path: Path) -> None:
     with opened(path) as database:
         meta = dict(database.execute("SELECT key, value FROM meta"))
         assert database.execute("PRAGMA journal_mode").fetchone() == ("wal",)
-    assert (meta["format"], meta["version"]) == ("carc-results", "2")
+    assert (meta["format"], meta["version"]) == ("carc-results", "3")
     assert json.loads(meta["config"]) == identity(CONFIG)
 
 
@@ -138,7 +138,7 @@ def foreign_database(path: Path) -> None:
 
 def newer_version(path: Path) -> None:
     with opened(path) as database:
-        database.execute("PRAGMA user_version = 3")
+        database.execute("PRAGMA user_version = 4")
 
 
 def truncated(path: Path) -> None:
@@ -184,7 +184,7 @@ def changed_record(path: Path) -> None:
         (empty, "found an empty file"),
         (text, "no carc results database"),
         (foreign_database, "no carc results database"),
-        (newer_version, "found version 3 of the results format, expected 2"),
+        (newer_version, "found version 4 of the results format, expected 3"),
         (truncated, "results.sqlite: "),
         (only_a_header, "results.sqlite: "),
         (zeroed_page, "results.sqlite: "),

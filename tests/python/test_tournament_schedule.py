@@ -2,6 +2,9 @@
 them.
 """
 
+from collections import Counter
+from dataclasses import replace
+from itertools import permutations
 from pathlib import Path
 
 import pytest
@@ -10,13 +13,13 @@ import carc
 from carc.config import TournamentConfig
 from carc.report import make_report
 from carc.results import ResultsFile, StoredGame
-from carc.tournament import entrants, identity, identity_hash, pairings, play_missing, schedule
+from carc.tournament import entrants, identity, identity_hash, play_missing, schedule, tables
 
 
 def test_every_table_plays_every_deck_in_every_rotation() -> None:
     config = TournamentConfig(agents=("random", "greedy", "greedy"), rounds=2, seed=9)
     games = list(schedule(config))
-    assert pairings(config) == [(0, 1), (0, 2), (1, 2)]
+    assert tables(config) == [(0, 1), (0, 2), (1, 2)]
     assert len(games) == len({game.key for game in games}) == config.games == 12
     assert [game.seats for game in games[:6]] == [(0, 1), (1, 0), (0, 2), (2, 0), (1, 2), (2, 1)]
     assert [game.seed for game in games] == [
@@ -32,6 +35,43 @@ def test_four_players_rotate() -> None:
         (2, 3, 0, 1),
         (3, 0, 1, 2),
     ]
+
+
+FIVE = ("random",) * 5
+
+
+def test_in_a_gauntlet_challengers_do_not_meet() -> None:
+    config = TournamentConfig(agents=FIVE, rounds=1, format="gauntlet", seeds=2)
+    assert tables(config) == [(0, 2), (0, 3), (0, 4), (1, 2), (1, 3), (1, 4)]
+    three = TournamentConfig(agents=FIVE, format="gauntlet", rules=carc.Rules(players=3))
+    assert all(table[0] == 0 and len(set(table)) == 3 for table in tables(three))
+
+
+def test_all_orders_round_a_table() -> None:
+    config = TournamentConfig(
+        agents=FIVE[:4], rounds=1, seatings="all", rules=carc.Rules(players=4)
+    )
+    seats = [game.seats for game in schedule(config)]
+    assert sorted(seats) == sorted(permutations(range(4)))
+
+
+def test_sampled_orders_and_tables_depend_on_seed_and_deck_alone() -> None:
+    changes = {"seatings": "sampled", "tables": 3, "rules": carc.Rules(players=4)}
+    few = TournamentConfig(agents=FIVE, rounds=40, **changes)
+    games = list(schedule(few))
+    assert list(schedule(replace(few, rounds=90)))[: len(games)] == games
+    assert list(schedule(replace(few, seed=2, rounds=40))) != games
+    drawn = Counter(game.key[0] for game in games if game.key[2] == 0)
+    # Each of five tables comes 24 times in the mean of 40 decks, standard deviation 3.1.
+    assert len(drawn) == 5
+    assert all(9 <= count <= 39 for count in drawn.values())
+    leading = {game.seats for game in games if game.key[2] == 0 and game.key[0] == 0}
+    assert len(leading) == 6  # all orders of three others
+
+
+def test_without_repetition_the_rotations_take_turns() -> None:
+    config = TournamentConfig(agents=FIVE[:2], rounds=4, repeat=False)
+    assert [game.seats for game in schedule(config)] == [(0, 1), (1, 0)] * 2
 
 
 def test_a_repeated_agent_is_numbered() -> None:
@@ -84,9 +124,12 @@ def test_stopping_keeps_the_games_played(tmp_path: Path) -> None:
     config = TournamentConfig(rounds=50)
     with ResultsFile(tmp_path / "r.sqlite", identity(config)) as results:
         left = iter([True, True, False])
-        played = play_missing(config, results, on_game=lambda: next(left, False))
+        played = play_missing(config, results, on_game=lambda *_: next(left, False))
         kept = len(results.games())
         assert 3 <= played == kept < config.games
+        few = play_missing(config, results, stopped=lambda: True)
+        kept += few
+        assert kept < config.games
         assert play_missing(config, results) == config.games - kept
         assert len(results.games()) == config.games
 
@@ -138,12 +181,22 @@ def test_a_deck_that_is_not_complete_does_not_count() -> None:
 
 def test_an_agent_against_itself_is_equal_within_the_interval(tmp_path: Path) -> None:
     # 95 % intervals: one seed in twenty would miss; this one is fixed.
-    config = TournamentConfig(agents=("greedy", "greedy"), rounds=40, seed=3)
+    config = TournamentConfig(
+        agents=("greedy", "greedy"), rounds=40, seed=3, common_random_numbers=False
+    )
     report = make_report(config, play(tmp_path, config, concurrency=2))
     for tally, elo in report.standings:
+        assert tally.margin is not None
         assert tally.margin.low is not None
         assert tally.margin.high is not None
         assert tally.margin.low < 0 < tally.margin.high
         assert elo.low is not None
         assert elo.high is not None
         assert elo.low < 0 < elo.high
+
+
+def test_with_common_random_numbers_an_agent_plays_one_game_against_itself(tmp_path: Path) -> None:
+    config = TournamentConfig(agents=("greedy", "greedy"), rounds=10, seed=3)
+    games = play(tmp_path, config, concurrency=2)
+    by_key = {game.key: game.scores for game in games}
+    assert all(by_key[0, deck, 0] == by_key[0, deck, 1] for deck in range(10))

@@ -262,11 +262,7 @@ void GameState::end_turn() {
 
 void GameState::end_game() {
   final_count_ = projected();
-  for (std::size_t k = 0; k < kScoringKinds; ++k) {
-    for (std::size_t p = 0; p < kMaxPlayers; ++p) {
-      points_.by_kind[k][p] = static_cast<std::int16_t>(points_.by_kind[k][p] + final_count_.by_kind[k][p]);
-    }
-  }
+  points_ += final_count_;
   phase_ = Phase::kOver;
 }
 

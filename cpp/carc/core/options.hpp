@@ -25,6 +25,12 @@ struct OptionRange {
   double high = std::numeric_limits<double>::infinity();
 };
 
+// A program with its arguments: a list of words, or one text that is to be split into them.
+struct CommandLine {
+  std::vector<std::string> words;
+  bool is_text = false;  // `words` holds the text as it was given
+};
+
 struct OptionInfo {
   std::string name;
   std::string value;     // the present one, as JSON
@@ -50,6 +56,10 @@ template <class T>
 std::string expected(OptionRange range) {
   if constexpr (std::is_same_v<T, bool>) {
     return "true or false";
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    return "a text";
+  } else if constexpr (std::is_same_v<T, CommandLine>) {
+    return "a text or a list of texts";
   } else if constexpr (std::is_enum_v<T>) {
     std::string names;
     for (const char* name : enum_names(static_cast<T*>(nullptr)))
@@ -69,6 +79,17 @@ bool read_value(const Json& json, OptionRange range, T& value) {
   if constexpr (std::is_same_v<T, bool>) {
     if (!json.is_boolean()) return false;
     value = json.get<bool>();
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    if (!json.is_string()) return false;
+    value = json.get<std::string>();
+  } else if constexpr (std::is_same_v<T, CommandLine>) {
+    const Json list = json.is_string() ? Json::array({json}) : json;
+    if (!list.is_array()) return false;
+    T command{std::vector<std::string>(list.size()), json.is_string()};
+    for (std::size_t i = 0; i < command.words.size(); ++i) {
+      if (!read_value(list[i], range, command.words[i])) return false;
+    }
+    value = std::move(command);
   } else if constexpr (std::is_enum_v<T>) {
     if (!json.is_string()) return false;
     const auto& names = enum_names(static_cast<T*>(nullptr));
@@ -106,6 +127,8 @@ OrderedJson write_value(const T& value) {
     OrderedJson list = OrderedJson::array();
     for (const auto& item : value) list.push_back(write_value(item));
     return list;
+  } else if constexpr (std::is_same_v<T, CommandLine>) {
+    return value.is_text ? OrderedJson(value.words.at(0)) : OrderedJson(value.words);
   } else {
     return value;
   }

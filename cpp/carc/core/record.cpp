@@ -209,14 +209,39 @@ GameRecord GameRecord::from_json(std::string_view text) {
   return record;
 }
 
+void TurnTexts::follow(const std::vector<Action>& actions) {
+  for (; seen_ < actions.size(); ++seen_) {
+    const Action action = actions[seen_];
+    const std::string text = action_to_string(state_, action);
+    state_.apply_checked(action);
+    switch (action.what()) {
+      case Action::What::kDraw:
+        if (state_.drawn_tile() < 0) turns_.push_back(text + "!");
+        break;
+      case Action::What::kPlace:
+        turns_.push_back(text);
+        break;
+      case Action::What::kFigure:
+        turns_.back() += " " + text;
+        break;
+    }
+  }
+}
+
+std::string start_text(const GameState& initial) {
+  const LaidTile first = initial.laid_tile(0);
+  return initial.game().tile(first.type).id + "@" + std::to_string(first.cell.x) + "," + std::to_string(first.cell.y) +
+         "r" + std::to_string(first.rotation);
+}
+
+bool starts_as_usual(const GameState& initial) {
+  const LaidTile first = initial.laid_tile(0);
+  return first.type == initial.game().start() && first.cell == Cell{0, 0} && first.rotation == 0;
+}
+
 std::string GameRecord::to_text() const {
   std::string out;
-  const LaidTile first = initial_.laid_tile(0);
-  const bool usual_start = first.type == game_->start() && first.cell == Cell{0, 0} && first.rotation == 0;
-  if (!usual_start) {
-    out += "start " + game_->tile(first.type).id + "@" + std::to_string(first.cell.x) + "," +
-           std::to_string(first.cell.y) + "r" + std::to_string(first.rotation) + "\n";
-  }
+  if (!starts_as_usual(initial_)) out += "start " + start_text(initial_) + "\n";
   if (initial_.turn_player() != 0) out += "first_player " + std::to_string(initial_.turn_player()) + "\n";
   if (initial_.bag() != game_->bag()) {
     out += "bag";
@@ -226,20 +251,10 @@ std::string GameRecord::to_text() const {
     }
     out += "\n";
   }
-  GameState state = initial_;
-  for (std::size_t i = 0; i < actions_.size(); ++i) {
-    const Action action = actions_[i];
-    const bool is_last = i + 1 == actions_.size();
-    const std::string text = action_to_string(state, action);
-    state.apply_checked(action);
-    if (action.what() != Action::What::kDraw) {
-      out += text + (action.what() == Action::What::kPlace && !is_last ? " " : "\n");
-    } else if (state.drawn_tile() < 0) {
-      out += text + "!\n";
-    } else if (is_last) {
-      out += text + "\n";  // drawn, not yet laid
-    }
-  }
+  TurnTexts texts(initial_);
+  texts.follow(actions_);
+  for (const std::string& turn : texts.turns()) out += turn + "\n";
+  if (current_.phase() == Phase::kPlace) out += game_->tile(static_cast<TypeId>(current_.drawn_tile())).id + "\n";
   return out;
 }
 

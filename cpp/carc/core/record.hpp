@@ -19,6 +19,27 @@
 
 namespace carc {
 
+// The turns of a game as texts, which grow with it: "D@0,-1r2 city:N", "C!" for a discarded tile. A tile in hand is not
+// among them; one that was laid, but not yet given its figure, is "D@0,-1r2".
+class TurnTexts {
+ public:
+  explicit TurnTexts(const GameState& initial) : state_(initial) {}
+  // Adds what is new: `actions` begins with those of the call before.
+  void follow(const std::vector<Action>& actions);
+  const std::vector<std::string>& turns() const { return turns_; }
+  const GameState& state() const { return state_; }  // after all of them
+
+ private:
+  GameState state_;
+  std::size_t seen_ = 0;
+  std::vector<std::string> turns_;
+};
+
+// The tile that lies before the first turn, "R01@0,0r3".
+std::string start_text(const GameState& initial);
+// Whether it is the one that the rules say, in the middle and not turned.
+bool starts_as_usual(const GameState& initial);
+
 class GameRecord {
  public:
   // `initial` must be a state of `game` before its first draw; throws RecordError otherwise.

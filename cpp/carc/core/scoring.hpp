@@ -60,6 +60,13 @@ struct Points {
     auto& cell = by_kind[static_cast<std::size_t>(kind)][static_cast<std::size_t>(player)];
     cell = static_cast<std::int16_t>(cell + points);
   }
+  Points& operator+=(const Points& other) {
+    for (std::size_t k = 0; k < kScoringKinds; ++k) {
+      for (std::size_t p = 0; p < kMaxPlayers; ++p)
+        by_kind[k][p] = static_cast<std::int16_t>(by_kind[k][p] + other.by_kind[k][p]);
+    }
+    return *this;
+  }
   int total(int player) const {
     int sum = 0;
     for (const auto& kind : by_kind) sum += kind[static_cast<std::size_t>(player)];

@@ -8,16 +8,34 @@
 #include <string>
 #include <vector>
 
+#include "carc/core/error.hpp"
 #include "carc/core/options.hpp"
+#include "carc/core/record.hpp"
 #include "carc/core/rng.hpp"
 #include "carc/core/state.hpp"
 #include "carc/search/search_result.hpp"
 
 namespace carc {
 
+// Thrown by an agent that loses the game at this point, for a reason in one word: only agents that run outside of this
+// program do. An error of another kind ends the whole run.
+class Forfeit : public Error {
+ public:
+  Forfeit(std::string reason, const std::string& what) : Error(what), reason_(std::move(reason)) {}
+  const std::string& reason() const { return reason_; }
+
+ private:
+  std::string reason_;
+};
+
 class Agent {
  public:
   virtual ~Agent() = default;
+
+  // A game begins in which the agent has a seat or several; `game` grows with it and stays until `end`. Both may throw
+  // Forfeit, and `end` is always called.
+  virtual void begin(const GameRecord&) {}
+  virtual void end() {}
 
   // A legal action for the player whose decision it is; phase Place or Figure. All randomness comes from `rng`: the
   // same state and the same numbers give the same action.

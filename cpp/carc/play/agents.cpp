@@ -2,6 +2,7 @@
 #include "carc/play/agent.hpp"
 #include "carc/play/expectiminimax_agent.hpp"
 #include "carc/play/greedy_agent.hpp"
+#include "carc/play/guest_agent.hpp"
 #include "carc/play/jcz_agent.hpp"
 #include "carc/play/mcts_agent.hpp"
 #include "carc/play/random_agent.hpp"
@@ -42,12 +43,13 @@ AgentKind kind(std::string name, std::string summary) {
 const std::vector<AgentKind>& agent_kinds() {
   static const std::vector<AgentKind> kKinds = {
       kind<RandomAgent>("random", "uniform placement; a figure with probability 0.5"),
-      kind<GreedyAgent>("greedy", "best points after its turn, if the game ended then"),
+      kind<GreedyAgent, GreedyOptions>("greedy", "best points after its turn, if the game ended then"),
       kind<JczAgent, JczWeights>("jcz", "ranks complete turns by points, chances of closing, stuck figures, merges"),
       kind<ExpectiminimaxAgent, ExpectiminimaxAgentOptions>("expectiminimax",
                                                             "depth-limited search over draws with Star pruning"),
       kind<MctsAgent, MctsAgentOptions>("mcts",
                                         "Monte Carlo tree search over sampled decks, chance nodes or open loop"),
+      kind<GuestAgent, GuestOptions>("guest", "another program, asked over its standard input and output"),
   };
   return kKinds;
 }

@@ -1,5 +1,6 @@
 #include "carc/play/game_play.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -12,18 +13,24 @@
 
 #include "carc/core/error.hpp"
 #include "carc/core/notation.hpp"
+#include "carc/play/luck.hpp"
 
 namespace carc {
 namespace {
 
-constexpr std::uint64_t kAgentStreams = 1;
+constexpr std::uint64_t kDecisions = 1;
 constexpr std::chrono::milliseconds kPollInterval{100};
 
+// Of a finished game, or of one that was broken off as if it had ended there.
 GameResult summarise(const GameState& state) {
   GameResult result;
-  for (int p = 0; p < state.players(); ++p) result.scores.push_back(state.score(p));
   result.points = state.points();
   result.final_count = state.final_count();
+  if (!state.is_terminal()) {
+    result.final_count = state.projected();
+    result.points += result.final_count;
+  }
+  for (int p = 0; p < state.players(); ++p) result.scores.push_back(result.points.total(p));
   result.turns = state.laid_tiles() - 1;
   for (int i = 0; i < state.discarded_tiles(); ++i)
     result.discarded.push_back(state.game().tile(state.discarded_tile(i)).id);
@@ -39,10 +46,24 @@ struct Finished {
   std::size_t workers = 0;
 };
 
-// Plays a game to its end, or to the decision before which it is abandoned.
+// Tells the agents of a game that it begins and, whatever happens, that it is over.
+class Attendance {
+ public:
+  explicit Attendance(std::vector<Agent*> agents) : agents_(std::move(agents)) {}
+  ~Attendance() {
+    for (Agent* agent : agents_) agent->end();
+  }
+  Attendance(const Attendance&) = delete;
+  Attendance& operator=(const Attendance&) = delete;
+
+ private:
+  std::vector<Agent*> agents_;
+};
+
+// Plays a game to its end, or to the decision before which it is abandoned. Measures its luck if there is a `meter`.
 std::optional<GameResult> play(const std::shared_ptr<const Game>& game, const GameSpec& spec,
                                const std::vector<Agent*>& agents, const std::vector<std::string>& names,
-                               const std::atomic<bool>& abandoned) {
+                               const std::atomic<bool>& abandoned, LuckMeter* meter) {
   const Deck deck(*game, spec.seed);
   GameRecord record(game, GameState(*game));
   const GameState& state = record.state();
@@ -50,26 +71,51 @@ std::optional<GameResult> play(const std::shared_ptr<const Game>& game, const Ga
   std::array<std::int64_t, kMaxPlayers> think_ns{};
   std::array<int, kMaxPlayers> figures_set{};
   std::array<std::int64_t, kMaxPlayers> simulations{};
-  const std::uint64_t streams = split(spec.seed, kAgentStreams);
+  const std::uint64_t decisions = spec.decisions.value_or(split(spec.seed, kDecisions));
+  std::vector<double> luck(meter ? spec.seats.size() : 0);
   std::size_t next = 0;
   Rng rng(0);
-  while (!state.is_terminal()) {
+  std::vector<Agent*> attending;
+  for (const int seat : spec.seats) {
+    Agent* agent = agents[static_cast<std::size_t>(seat)];
+    if (std::find(attending.begin(), attending.end(), agent) == attending.end()) attending.push_back(agent);
+  }
+  const Attendance attendance(attending);
+  std::optional<Forfeited> forfeit;
+  const auto ask = [&](int seat, auto question) {
+    try {
+      question(*agents[static_cast<std::size_t>(spec.seats[static_cast<std::size_t>(seat)])]);
+    } catch (const Forfeit& error) {
+      forfeit = Forfeited{seat, error.reason(), error.what()};
+    }
+  };
+  for (int seat = 0; seat < state.players() && !forfeit; ++seat) {
+    const auto first = std::find(spec.seats.begin(), spec.seats.end(), spec.seats[static_cast<std::size_t>(seat)]);
+    if (first - spec.seats.begin() == seat) ask(seat, [&](Agent& agent) { agent.begin(record); });
+  }
+  while (!state.is_terminal() && !forfeit) {
     Action action = Action::no_figure();
     if (state.phase() == Phase::kDraw) {
-      action = Action::draw(deck.order()[next++]);
+      const TypeId tile = deck.order()[next++];
+      action = Action::draw(tile);
+      if (meter) {
+        const Luck of_draw = meter->of_draw(state, tile);
+        for (std::size_t s = 0; s < luck.size(); ++s) luck[s] += of_draw[s];
+      }
     } else {
       if (abandoned) return std::nullopt;
       const auto seat = static_cast<std::size_t>(state.turn_player());
       const int agent = spec.seats[seat];
-      if (state.phase() == Phase::kPlace) rng = Rng(split(split(streams, static_cast<std::uint64_t>(agent)), next));
+      if (state.phase() == Phase::kPlace) rng = Rng(split(decisions, next));
       Agent& asked = *agents[static_cast<std::size_t>(agent)];
       const std::int64_t searched = asked.simulations();
       const auto began = std::chrono::steady_clock::now();
-      action = asked.choose(state, rng);
+      ask(state.turn_player(), [&](Agent& a) { action = a.choose(state, rng); });
       if (abandoned) return std::nullopt;  // the decision may have been cut short
       think_ns[seat] +=
           std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - began).count();
       simulations[seat] += asked.simulations() - searched;
+      if (forfeit) break;
       if (!state.is_legal(action)) {
         throw IllegalAction("agent " + quote(names[static_cast<std::size_t>(agent)]) + ": " +
                             illegal_action_message(state, action));
@@ -83,6 +129,8 @@ std::optional<GameResult> play(const std::shared_ptr<const Game>& game, const Ga
   result.think_ns = think_ns;
   result.figures_set = figures_set;
   result.simulations = simulations;
+  result.luck = luck;
+  result.forfeit = forfeit;
   for (const int seat : spec.seats) record.agents.push_back(names[static_cast<std::size_t>(seat)]);
   result.record = record.to_json();
   return result;
@@ -109,7 +157,7 @@ void check_specs(const std::vector<GameSpec>& specs, std::size_t players, std::s
 
 GameResult play_game(const std::shared_ptr<const Game>& game, const GameSpec& spec, const std::vector<Agent*>& agents,
                      const std::vector<std::string>& names) {
-  return *play(game, spec, agents, names, std::atomic<bool>(false));
+  return *play(game, spec, agents, names, std::atomic<bool>(false), nullptr);
 }
 
 std::size_t play_games(const std::shared_ptr<const Game>& game, const std::vector<GameSpec>& specs,
@@ -128,8 +176,10 @@ std::size_t play_games(const std::shared_ptr<const Game>& game, const std::vecto
         agents.push_back(own.emplace_back(factory()).get());
         agents.back()->watch(&abandoned);
       }
+      LuckMeter meter;
       for (std::size_t i; !stop && (i = next++) < specs.size();) {
-        std::optional<GameResult> result = play(game, specs[i], agents, names, abandoned);
+        std::optional<GameResult> result =
+            play(game, specs[i], agents, names, abandoned, options.luck ? &meter : nullptr);
         if (!result) break;
         if (!options.records) result->record.clear();
         const std::lock_guard lock(finished.mutex);

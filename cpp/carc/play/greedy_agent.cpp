@@ -7,6 +7,8 @@
 namespace carc {
 namespace {
 
+constexpr std::uint64_t kNoise = 1;
+
 // Keeps a uniform choice among the best candidates seen so far (reservoir of one).
 class Best {
  public:
@@ -46,6 +48,13 @@ int turn_value(const GameState& after, Action figure, int player) {
 }  // namespace
 
 Action GreedyAgent::choose(const GameState& state, Rng& rng) {
+  if (options_.noise > 0) {
+    // Noise has its own numbers: with the same `rng`, agents of different noise decide alike where neither is random,
+    // and the less noisy one is random only where the other is too.
+    Rng noise(split(Rng(rng).next(), kNoise));
+    if (noise.uniform() < static_cast<double>(options_.noise))
+      return state.legal_action(static_cast<int>(noise.below(static_cast<std::uint32_t>(state.num_legal_actions()))));
+  }
   Best best(rng);
   const int player = state.turn_player();
   for_each_turn(

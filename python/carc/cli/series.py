@@ -15,10 +15,12 @@ import typer
 
 from carc.cli.terminal import COMMAND, notes, progress, whole
 from carc.config import TournamentConfig
+from carc.errors import ForfeitError
 
 if TYPE_CHECKING:  # what imports NumPy or SQLite is imported when it is needed
+    from carc._core import GameResult
     from carc.ratings import Estimate
-    from carc.results import StoredGame
+    from carc.results import GameKey, StoredGame
 
 RESULTS_FOLDER = Path("carc-results")
 
@@ -29,6 +31,21 @@ ConcurrencyOption = Annotated[
         metavar="N",
         parser=whole(1, 1024),
         help="Threads; one a core if not given.",
+    ),
+]
+ClusterOption = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        metavar="ADDRESS",
+        help="Play on a Ray cluster: its address, or local for one on this machine.",
+    ),
+]
+LuckOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--luck/--no-luck",
+        help="Measure the luck of the draws; by default where an agent searches.",
     ),
 ]
 ResultsOption = Annotated[
@@ -45,39 +62,72 @@ def default_path(stem: str, settings: TournamentConfig) -> Path:
 
 
 def play_series(
-    settings: TournamentConfig, path: Path, concurrency: int | None, quiet: bool
+    settings: TournamentConfig,
+    path: Path,
+    quiet: bool,
+    *,
+    concurrency: int | None = None,
+    cluster: str | None = None,
 ) -> tuple[list["StoredGame"], int, int]:
     """Play what the results file lacks, with progress and a way to go on on stderr.
 
     Returns all games of the file, how many of the settings' games were there before, and how many
     were played. Ctrl-C finishes the games that have begun, a second one leaves them; both end the
-    command with exit code 130 and lose no finished game.
+    command with exit code 130 and lose no finished game. A sequential test ends the series when it
+    comes to its verdict; a forfeited game does if the settings do not `recover`.
     """
     from carc.results import ResultsFile
-    from carc.tournament import identity, play_missing
+    from carc.sequential import PairWatch
+    from carc.tournament import check_joined, identity, play_missing, schedule
 
+    if settings.tables:  # else all that can meet do
+        check_joined((game.seats for game in schedule(settings)), settings.entrants)
     again = shlex.join([COMMAND, *sys.argv[1:]])
     say = notes(quiet)
     with ResultsFile(path, identity(settings)) as store:
+        watch = PairWatch(settings)
+        for game in store.games():
+            if game.deck < settings.rounds:
+                watch.add(game.deck, game.agents, game.scores, game.forfeit)
 
         def there() -> int:
-            return sum(game.deck < settings.rounds for game in store.games())
+            return sum(deck < settings.rounds for _, deck, _ in store.finished_keys())
 
         kept, played = there(), 0
-        say.print(_opening(settings, kept, path, again), soft_wrap=True)
+        over = watch.state.verdict is not None
+        broken: list[str] = []
+        say.print(_opening(settings, kept, path, again, over), soft_wrap=True)
         with (
             contextlib.suppress(KeyboardInterrupt),
             stop_at_interrupt(quiet) as stopped,
-            progress(settings.games, kept, "games", quiet) as step,
+            progress(settings.games, kept, "games", quiet or over) as step,
         ):
 
-            def after_game() -> bool:
+            def after_game(key: "GameKey", agents: list[str], result: "GameResult") -> bool:
+                nonlocal over
                 step()
-                return not stopped()
+                over = not watch.add(key[1], agents, result.scores, result.forfeit)
+                if result.forfeit and not settings.recover:
+                    seat, reason, detail = result.forfeit
+                    broken.append(f"{agents[seat]}: {reason}: {detail}")
+                return not (over or broken or stopped())
 
-            play_missing(settings, store, concurrency=concurrency or _cores(), on_game=after_game)
+            if not over:
+                play_missing(
+                    settings,
+                    store,
+                    concurrency=concurrency or settings.concurrency or _cores(),
+                    cluster=cluster,
+                    on_game=after_game,
+                    stopped=stopped,
+                )
         played = there() - kept
-        if kept + played < settings.games:
+        if broken:
+            raise ForfeitError(
+                f"{broken[0]}; {kept + played} games are kept in {path}, "
+                "with recover = true a tournament goes on after a forfeited game"
+            )
+        if kept + played < settings.games and not over:
             say.print(
                 f"Interrupted: {kept + played} of {settings.games} games are kept in {path}.",
                 soft_wrap=True,
@@ -111,14 +161,18 @@ def stop_at_interrupt(quiet: bool = False) -> Iterator[Callable[[], bool]]:
         signal.signal(signal.SIGINT, before)
 
 
-def plus_minus(estimate: "Estimate") -> str:
+def plus_minus(estimate: "Estimate | None") -> str:
     """Write a value with half the width of its interval."""
+    if estimate is None:
+        return "-"
     if estimate.low is None or estimate.high is None:
         return f"{estimate.value:+.1f}"
     return f"{estimate.value:+.1f} ± {estimate.high - estimate.value:.1f}"
 
 
-def _opening(settings: TournamentConfig, kept: int, path: Path, again: str) -> str:
+def _opening(settings: TournamentConfig, kept: int, path: Path, again: str, over: bool) -> str:
+    if over:
+        return f"The test had come to its verdict before; its games are in {path}"
     if kept >= settings.games:
         there = f"All {settings.games} games are there from before, in {path}"
         return f"{there}\nAnother --seed plays new ones."

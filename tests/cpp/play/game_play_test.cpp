@@ -75,7 +75,7 @@ TEST(AgentKinds, UnknownNamesAndOptionsSuggestTheNearest) {
   };
   EXPECT_THAT(message("gready", Json::object()), AllOf(HasSubstr("'gready'"), HasSubstr("'greedy'")));
   EXPECT_THAT(message("", Json::object()), HasSubstr("''"));
-  EXPECT_THAT(message("greedy", {{"depth", 2}}), AllOf(HasSubstr("'depth'"), HasSubstr("expected none")));
+  EXPECT_THAT(message("random", {{"depth", 2}}), AllOf(HasSubstr("'depth'"), HasSubstr("expected none")));
   EXPECT_THAT(message("mcts", {{"simulation", 2}}), AllOf(HasSubstr("'simulation'"), HasSubstr("'simulations'")));
   EXPECT_THAT(message("mcts", {{"simulations", 0}}), AllOf(HasSubstr("simulations: found 0"), HasSubstr("from 1 to")));
   EXPECT_THAT(message("mcts", {{"simulations", 1.5}}), HasSubstr("whole number"));
@@ -93,6 +93,7 @@ TEST(AgentKinds, OptionsListTheirDefaultsAsValues) {
       EXPECT_FALSE(option.meaning.empty());
       EXPECT_FALSE(option.expected.empty());
     }
+    if (kind.name == "guest") options["command"] = "true";  // which has no default
     EXPECT_NO_THROW(configure_agent(kind.name, options)) << kind.name;
   }
 }
@@ -109,6 +110,7 @@ TEST(AgentKinds, EveryKindPlaysWholeGamesWithAllPlayers) {
     const auto game =
         Game::create(rules_of({{"players", players}, {"abbot", true}, {"river", "2021"}, {"farmer_recall", true}}));
     for (const AgentKind& kind : agent_kinds()) {
+      if (kind.name == "guest") continue;  // needs a program
       const auto agent = configure_agent(kind.name, quick(kind.name))();
       const GameResult result =
           play_game(game, {3, std::vector<int>(static_cast<std::size_t>(players), 0)}, {agent.get()}, {kind.name});
@@ -173,17 +175,24 @@ TEST(PlayGames, ResultsDoNotDependOnTheNumberOfThreads) {
   }
 }
 
-TEST(PlayGames, SameAgentsInTurnedSeatsPlayTurnedGames) {
-  // Random agents that are the same get the same numbers in whichever seat they sit; with equal agents all rotations of
-  // a deck are the same game.
+TEST(PlayGames, EqualAgentsPlayTheSameGameInAllSeatings) {
   const auto game = Game::create(Rules());
-  const auto results =
-      results_of(game, {{8, {0, 1}}, {8, {1, 0}}}, 1, {configure_agent("random"), configure_agent("random")});
+  const std::vector<GameSpec> specs = {{8, {0, 1}}, {8, {1, 0}}};
+  for (const std::string kind : {"random", "greedy"}) {
+    const auto results = results_of(game, specs, 1, {configure_agent(kind), configure_agent(kind)});
+    const auto actions = [&](std::size_t i) { return GameRecord::from_json(results.at(i).record).actions(); };
+    EXPECT_EQ(actions(0), actions(1)) << kind;
+  }
+}
+
+TEST(PlayGames, SeedOfTheDecisionsChangesTheDecisionsAlone) {
+  const auto game = Game::create(Rules());
+  const auto results = results_of(game, {{8, {0, 1}}, {8, {0, 1}, 3}, {8, {0, 1}, 3}, {8, {0, 1}, split(8, 1)}}, 1);
   const auto actions = [&](std::size_t i) { return GameRecord::from_json(results.at(i).record).actions(); };
+  EXPECT_EQ(actions(0)[0], actions(1)[0]);
   EXPECT_NE(actions(0), actions(1));
-  const auto again =
-      results_of(game, {{8, {0, 1}}, {8, {1, 0}}}, 2, {configure_agent("random"), configure_agent("random")});
-  EXPECT_EQ(GameRecord::from_json(again.at(1).record).actions(), actions(1));
+  EXPECT_EQ(actions(1), actions(2));
+  EXPECT_EQ(actions(0), actions(3));
 }
 
 TEST(PlayGames, RecordsCanBeLeftOut) {
@@ -308,6 +317,95 @@ TEST(PlayGames, SeatsThatDoNotFitAreRefused) {
   EXPECT_THAT(message({0, 1}), AllOf(HasSubstr("found 2"), HasSubstr("3 players")));
   EXPECT_THAT(message({0, 1, 2}), AllOf(HasSubstr("found agent 2"), HasSubstr("0 to 1")));
   EXPECT_THAT(message({0, 1, -1}), HasSubstr("found agent -1"));
+}
+
+// --- Agents that forfeit --------------------------------------------------------------------------------------------
+
+// An agent that hears of games and forfeits where it is told to.
+class Guest : public Faulty {
+ public:
+  struct Heard {
+    int begun = 0, ended = 0;
+    bool fails_to_begin = false;
+  };
+  Guest(int good, std::shared_ptr<Heard> heard)
+      : Faulty(good, [](const GameState&) -> Action { throw Forfeit("crash", "exited with code 3"); }),
+        heard_(std::move(heard)) {}
+  void begin(const GameRecord& game) override {
+    EXPECT_EQ(game.actions().size(), 0u);
+    EXPECT_EQ(heard_->begun++, heard_->ended);
+    if (heard_->fails_to_begin) throw Forfeit("start", "did not answer");
+  }
+  void end() override { EXPECT_EQ(++heard_->ended, heard_->begun); }
+
+ private:
+  std::shared_ptr<Heard> heard_;
+};
+
+AgentFactory forfeiting(int good, const std::shared_ptr<Guest::Heard>& heard) {
+  return [=] { return std::make_unique<Guest>(good, heard); };
+}
+
+TEST(Forfeits, EndTheGameAndNotTheRun) {
+  const auto game = Game::create(Rules());
+  const auto heard = std::make_shared<Guest::Heard>();
+  const auto results = results_of(game, {{1, {0, 1}}, {2, {1, 0}}, {3, {0, 0}}}, 1,
+                                  {kRandomAndGreedy[0], forfeiting(9, heard)});  // nine decisions in all games
+  EXPECT_EQ(results.at(0).forfeit->seat, 1);
+  EXPECT_EQ(results.at(0).forfeit->reason, "crash");
+  EXPECT_EQ(results.at(0).forfeit->detail, "exited with code 3");
+  EXPECT_EQ(results.at(1).forfeit->seat, 0);
+  EXPECT_EQ(results.at(1).turns, 0);
+  EXPECT_FALSE(results.at(2).forfeit);
+  EXPECT_EQ(heard->begun, 2);
+  EXPECT_EQ(heard->ended, 2);
+}
+
+TEST(Forfeits, PointsAreThoseIfTheGameHadEndedThere) {
+  const auto game = Game::create(rules_of({{"players", 3}}));
+  const auto heard = std::make_shared<Guest::Heard>();
+  const GameResult result = results_of(game, {{4, {0, 0, 1}}}, 1, {kRandomAndGreedy[1], forfeiting(25, heard)}).at(0);
+  ASSERT_TRUE(result.forfeit);
+  EXPECT_EQ(result.forfeit->seat, 2);
+  const GameRecord record = GameRecord::from_json(result.record);
+  EXPECT_FALSE(record.state().is_terminal());
+  EXPECT_EQ(record.state().turn_player(), 2);
+  Points points = record.state().points();
+  points += record.state().projected();
+  EXPECT_TRUE(result.points == points);
+  EXPECT_TRUE(result.final_count == record.state().projected());
+  for (int p = 0; p < 3; ++p) EXPECT_EQ(result.scores[static_cast<std::size_t>(p)], points.total(p));
+  EXPECT_GT(result.turns, 20);
+}
+
+TEST(Forfeits, GameMayBeLostBeforeItsFirstTurn) {
+  const auto heard = std::make_shared<Guest::Heard>();
+  heard->fails_to_begin = true;
+  const auto results =
+      results_of(Game::create(Rules()), {{1, {0, 1}}, {2, {1, 1}}}, 1, {kRandomAndGreedy[0], forfeiting(1000, heard)});
+  EXPECT_EQ(results.at(0).forfeit->seat, 1);
+  EXPECT_EQ(results.at(0).forfeit->reason, "start");
+  EXPECT_EQ(results.at(0).scores, (std::vector<int>{0, 0}));
+  EXPECT_EQ(results.at(1).forfeit->seat, 0);
+  EXPECT_EQ(heard->ended, 2);
+}
+
+TEST(Forfeits, AgentInSeveralSeatsHearsOfAGameOnce) {
+  const auto heard = std::make_shared<Guest::Heard>();
+  const auto results = results_of(Game::create(rules_of({{"players", 3}})), {{1, {1, 0, 1}}}, 1,
+                                  {kRandomAndGreedy[0], forfeiting(1000, heard)});
+  EXPECT_FALSE(results.at(0).forfeit);
+  EXPECT_EQ(heard->begun, 1);
+  EXPECT_EQ(heard->ended, 1);
+}
+
+TEST(Forfeits, EndIsToldWhenAnErrorStopsTheRun) {
+  const auto heard = std::make_shared<Guest::Heard>();
+  const auto thrower = faulty(20, [](const GameState&) -> Action { throw std::logic_error("I give up"); });
+  PlayOptions options;
+  EXPECT_THROW(play_games(Game::create(Rules()), {{1, {0, 1}}}, {thrower, forfeiting(1000, heard)}, kNames, options),
+               std::logic_error);
+  EXPECT_EQ(heard->ended, 1);
 }
 
 // --- Strength -------------------------------------------------------------------------------------------------------

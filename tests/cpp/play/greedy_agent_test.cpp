@@ -1,5 +1,6 @@
 #include "carc/play/greedy_agent.hpp"
 
+#include <cmath>
 #include <set>
 
 #include <gmock/gmock.h>
@@ -55,7 +56,9 @@ std::set<std::string> best_turns(const Play& game, const std::string& tile) {
       for (int f = 0; f < after.figures_on_board(); ++f) stands |= after.figure(f).tile == after.laid_tiles() - 1;
       if (stands) value -= 0.5;
       if (value > best + 1e-9) best = value, turns.clear();
-      if (value > best - 1e-9) turns.insert(action_to_string(drawn, drawn.legal_action(i)) + " " + action_to_string(placed, placed.legal_action(j)));
+      if (value > best - 1e-9)
+        turns.insert(action_to_string(drawn, drawn.legal_action(i)) + " " +
+                     action_to_string(placed, placed.legal_action(j)));
     }
   }
   return turns;
@@ -83,10 +86,12 @@ TEST(Greedy, EquallyGoodTurnsAreAllPlayed) {
   Rng rng(1);
   for (int i = 0; i < 12; ++i) {
     const auto game_rules = random_rules(rng);
-    Play game(game_rules, game_rules.river == River::kOff ? std::vector<std::string>{"D", "E", "V", "U", "K", "L", "B", "W"}
-                                                         : std::vector<std::string>{"R04", "R07", "R05", "R12", "D", "E", "V", "B"});
+    Play game(game_rules, game_rules.river == River::kOff
+                              ? std::vector<std::string>{"D", "E", "V", "U", "K", "L", "B", "W"}
+                              : std::vector<std::string>{"R04", "R07", "R05", "R12", "D", "E", "V", "B"});
     while (!game.state.is_terminal() && game.state.tiles_left() > 2) game.state.apply(random_action(game.state, rng));
-    while (game.state.phase() != Phase::kDraw && !game.state.is_terminal()) game.state.apply(random_action(game.state, rng));
+    while (game.state.phase() != Phase::kDraw && !game.state.is_terminal())
+      game.state.apply(random_action(game.state, rng));
     if (game.state.is_terminal()) continue;
     const std::string tile = game.game()->tile(game.state.chance_outcomes()[0].tile).id;
     if (game.state.placements(game.type(tile)).empty()) continue;
@@ -99,6 +104,38 @@ TEST(Greedy, EquallyGoodTurnsAreAllPlayed) {
 TEST(Greedy, SameNumbersGiveTheSameTurn) {
   const Play game(Rules(), {"V", "B"});
   for (std::uint64_t seed = 0; seed < 20; ++seed) EXPECT_EQ(turn_of(game, "V", seed), turn_of(game, "V", seed));
+}
+
+TEST(Greedy, NoiseIsTheShareOfRandomDecisions) {
+  // Of one tile with a single best placement; the share of other placements is that of random ones that miss it.
+  const Play game(Rules(), {"E", "B"});
+  GameState state = game.state;
+  state.apply(Action::draw(game.type("E")));
+  const Action best = string_to_action(state, "E@0,-1r2");
+  const int choices = state.num_legal_actions();
+  GreedyAgent noisy(GreedyOptions{0.4F});
+  int others = 0;
+  const int n = 4000;
+  for (std::uint64_t seed = 0; seed < n; ++seed) {
+    Rng rng(seed);
+    others += noisy.choose(state, rng) != best;
+  }
+  const double expected = 0.4 * (choices - 1) / choices;
+  EXPECT_NEAR(static_cast<double>(others) / n, expected, 4 * std::sqrt(expected * (1 - expected) / n));
+}
+
+TEST(Greedy, LessNoiseChangesOnlyDecisionsThatMoreNoiseMadeRandom) {
+  const Play game(Rules(), {"V", "B"});
+  GameState state = game.state;
+  state.apply(Action::draw(game.type("V")));
+  const auto choice = [&](float noise, std::uint64_t seed) {
+    Rng rng(seed);
+    return GreedyAgent(GreedyOptions{noise}).choose(state, rng);
+  };
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    const Action none = choice(0, seed), some = choice(0.2F, seed), more = choice(0.6F, seed);
+    EXPECT_TRUE(some == none || some == more) << seed;
+  }
 }
 
 TEST(Greedy, LeavesTheStateAsItIs) {
