@@ -25,6 +25,7 @@ from carc._core import GameResult, Rules
 from carc._version import __version__
 from carc.agents import GameSpec, kind_of, resolved_options
 from carc.errors import ConfigError
+from carc.tournament import THINKING
 
 LOCAL = "local"
 REACHED_WITHIN = 10.0  # seconds
@@ -83,7 +84,7 @@ def play_games(
     workers: of a local cluster. Returns the number of games finished.
     """
     specs = agent_specs(agents)
-    searching = any(kind_of(agent) in ("mcts", "expectiminimax") for agent in agents)
+    searching = any(kind_of(agent) in THINKING for agent in agents)
     size = DEAR_UNIT if searching else CHEAP_UNIT
     units = iter(range(0, len(games), size))
     finished, going_on = 0, True

@@ -38,7 +38,7 @@ from carc.results import StoredGame
 from carc.sequential import game_result, sprt_dict, up_to_verdict
 from carc.sprt import SprtState
 from carc.tournament import entrants
-from carc.variance import COEFFICIENT, Pairs, adjusted_margins, savings
+from carc.variance import COEFFICIENT, Pairs, adjusted_margins, less_luck, savings
 
 SIDES = ("a", "b")
 SEQUENTIAL_PAIRS = 50_000  # at most, unless asked otherwise
@@ -266,15 +266,8 @@ def luck_report(games: Sequence[StoredGame], name: str) -> LuckReport | None:
     by_game = _margins_and_luck(games, name)
     if by_game is None:
         return None
-    raw, luck, decks = by_game
-    plain = deck_means(decks, raw)
-    adjusted = deck_means(decks, adjusted_margins(raw, luck, decks).tolist())
-    spread = float(np.var(plain))
-    return LuckReport(
-        coefficient=COEFFICIENT,
-        margin=mean_estimate(adjusted),
-        games_saved=1 - float(np.var(adjusted)) / spread if spread > 0 else None,
-    )
+    margin, saved = less_luck(*by_game)
+    return LuckReport(coefficient=COEFFICIENT, margin=margin, games_saved=saved)
 
 
 def variance_factors(games: Sequence[StoredGame], name: str) -> dict[str, Estimate] | None:

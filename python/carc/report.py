@@ -21,7 +21,7 @@ from carc.results import StoredGame
 from carc.sequential import sprt_dict, up_to_verdict
 from carc.sprt import SprtState
 from carc.tournament import check_joined, entrants, identity, table_of, tables
-from carc.variance import adjusted_margins
+from carc.variance import less_luck
 
 
 @dataclass(frozen=True)
@@ -211,6 +211,11 @@ def complete_decks(config: TournamentConfig, games: Iterable[StoredGame]) -> lis
     ]
 
 
+def turns_of(game: StoredGame, seat: int) -> int:
+    """Count a seat's turns: seats take turns from the first on, also in a last, short round."""
+    return (game.turns - seat - 1) // len(game.agents) + 1
+
+
 def tally_of(name: str, games: Sequence[StoredGame]) -> Tally:
     """Sum up one agent over games of which it has played one at least."""
     seen = [(game, game.agents.index(name)) for game in games if name in game.agents]
@@ -218,8 +223,7 @@ def tally_of(name: str, games: Sequence[StoredGame]) -> Tally:
         win_shares(game.scores, game.forfeit[0] if game.forfeit else None)[seat]
         for game, seat in seen
     ]
-    # Seats take turns from the first on, so a last, short round is the first seats'.
-    turns = sum((game.turns - seat - 1) // len(game.agents) + 1 for game, seat in seen)
+    turns = sum(turns_of(game, seat) for game, seat in seen)
     seconds = sum(game.think_seconds[seat] for game, seat in seen)
     simulations = sum(game.simulations[seat] for game, seat in seen)
     finished = [
@@ -228,7 +232,6 @@ def tally_of(name: str, games: Sequence[StoredGame]) -> Tally:
     margin = [margins(game.scores)[seat] for game, seat in finished]
     decks = [game.deck for game, _ in finished]
     luck = [game.luck[seat] for game, seat in finished if game.luck is not None]
-    adjusted = adjusted_margins(margin, luck, decks) if len(luck) == len(margin) > 0 else None
     return Tally(
         name=name,
         games=len(seen),
@@ -238,7 +241,7 @@ def tally_of(name: str, games: Sequence[StoredGame]) -> Tally:
         win_rate=fmean(shares),
         score=fmean(game.scores[seat] for game, seat in finished) if finished else None,
         margin=mean_estimate(deck_means(decks, margin)) if finished else None,
-        less_luck=None if adjusted is None else mean_estimate(deck_means(decks, adjusted.tolist())),
+        less_luck=less_luck(margin, luck, decks)[0] if len(luck) == len(margin) > 0 else None,
         ms_per_turn=1000 * seconds / max(turns, 1),
         sims_per_turn=simulations / max(turns, 1) if simulations else None,
         sims_per_s=simulations / seconds if simulations and seconds > 0 else None,

@@ -22,13 +22,13 @@ from carc.export import KINDS
 from carc.page import Block, Chart, Heading, Table, Text
 from carc.ratings import Estimate, deck_means, margins, mean_estimate
 from carc.replay import numbered, stored_config
-from carc.report import Report, complete_decks, make_report
+from carc.report import Report, complete_decks, make_report, turns_of
 from carc.results import Results
-from carc.sources import courses, less_luck, points_by_kind, sample_evenly
+from carc.sources import courses, points_by_kind, sample_evenly
 from carc.stored import StoredGame
 from carc.summary import describe_design
 from carc.tournament import entrants, schedule
-from carc.variance import COEFFICIENT
+from carc.variance import COEFFICIENT, less_luck
 
 SHOWN_FORFEITS = 20
 NO_POINTS = "Every game was forfeited."
@@ -197,26 +197,19 @@ def _standings(content: Content) -> list[Block]:
 def _cross(content: Content) -> list[Block]:
     count = len(content.names)
     place = {name: index for index, name in enumerate(content.names)}
-    won, lead, met, finished = (np.zeros((count, count)) for _ in range(4))
-    for game in content.complete:
+    lead, met = np.zeros((count, count)), np.zeros((count, count))
+    for game in content.finished:
         agents = [place[name] for name in game.agents]
-        lost = None if game.forfeit is None else game.forfeit[0]
         for (seat, i), (other, j) in permutations(enumerate(agents), 2):
-            difference = game.scores[seat] - game.scores[other]
             met[i, j] += 1
-            if lost in (seat, other):  # whoever forfeits is below all others
-                won[i, j] += lost == other
-            else:
-                won[i, j] += (difference > 0) + (difference == 0) / 2
-            if lost is None:
-                finished[i, j] += 1
-                lead[i, j] += difference
+            lead[i, j] += game.scores[seat] - game.scores[other]
 
     def cell(i: int, j: int) -> str:
-        if met[i, j] == 0:
+        share = content.report.cross[i][j]
+        if share is None:
             return "-"
-        points = f"{lead[i, j] / finished[i, j]:+.1f}" if finished[i, j] else "-"
-        return f"{100 * won[i, j] / met[i, j]:.1f} %\n{points}"
+        points = f"{lead[i, j] / met[i, j]:+.1f}" if met[i, j] else "-"
+        return f"{100 * share:.1f} %\n{points}"
 
     columns = [f"vs {rank}" for rank in range(1, count + 1)]
     rows = [
@@ -246,11 +239,16 @@ def _luck(content: Content) -> list[Block]:
     adjusted: list[Estimate | None] = []
     for rank, (name, shown) in enumerate(zip(content.names, content.shown, strict=True), 1):
         seen = _seats_of(measured, name)
-        found, saved = less_luck(seen) if seen else ((None, None), None)
-        plain.append(found[0])
-        adjusted.append(found[1])
+        decks = [game.deck for game, _ in seen]
+        raw = [margins(game.scores)[seat] for game, seat in seen]
+        luck = [game.luck[seat] for game, seat in seen if game.luck is not None]
+        margin = mean_estimate(deck_means(decks, raw)) if seen else None
+        less, saved = less_luck(raw, luck, decks) if seen else (None, None)
+        plain.append(margin)
+        adjusted.append(less)
         share = "-" if saved is None else f"{100 * saved:.0f} %"
-        rows.append([str(rank), shown, str(len(seen)), *map(_plus_minus, found), share])
+        cells = (_plus_minus(margin), _plus_minus(less), share)
+        rows.append([str(rank), shown, str(len(seen)), *cells])
     columns = ("#", "agent", "games", "margin", "margin less luck", "games saved")
     return [
         Heading("Luck of the draws"),
@@ -328,7 +326,7 @@ def _time(content: Content) -> list[Block]:
     times = []
     for rank, name in enumerate(content.names):
         own = [
-            1000 * game.think_seconds[seat] / max(_turns(game, seat), 1)
+            1000 * game.think_seconds[seat] / max(turns_of(game, seat), 1)
             for game, seat in _seats_of(content.complete, name)
         ]
         low, high = np.quantile(own, [0.05, 0.95])
@@ -451,11 +449,6 @@ def _left_out(content: Content) -> str:
 
 def _seats_of(games: Sequence[StoredGame], name: str) -> list[tuple[StoredGame, int]]:
     return [(game, game.agents.index(name)) for game in games if name in game.agents]
-
-
-def _turns(game: StoredGame, seat: int) -> int:
-    """Count a seat's turns: seats take turns from the first on."""
-    return (game.turns - seat - 1) // len(game.agents) + 1
 
 
 def _plus_minus(estimate: Estimate | None, sign: str = "+") -> str:

@@ -1,4 +1,4 @@
-"""Where points came from: means by feature kind, how they grew over the turns, and from luck."""
+"""Where points came from: means by feature kind, and how they grew over the turns."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,10 +7,9 @@ import numpy as np
 
 from carc._core import GameRecord
 from carc.export import KINDS
-from carc.ratings import Array, Estimate, deck_means, margins, mean_estimate
+from carc.ratings import Array
 from carc.results import Results
 from carc.stored import StoredGame
-from carc.variance import adjusted_margins
 
 SAMPLE = 400  # games that are replayed at most
 
@@ -49,24 +48,6 @@ def points_by_kind(name: str, games: Sequence[StoredGame]) -> tuple[Array, Array
         )
     )
     return total, final
-
-
-def less_luck(
-    seen: Sequence[tuple[StoredGame, int]],
-) -> tuple[tuple[Estimate, Estimate], float | None]:
-    """Return an agent's margin, the same less luck, and the share of games that this saves.
-
-    seen: games of which the luck was measured, and its seat there. The share is None where margins
-    do not vary.
-    """
-    decks = [game.deck for game, _ in seen]
-    raw = [margins(game.scores)[seat] for game, seat in seen]
-    luck = [game.luck[seat] for game, seat in seen if game.luck is not None]
-    plain = deck_means(decks, raw)
-    less = deck_means(decks, adjusted_margins(raw, luck, decks).tolist())
-    spread = float(np.var(plain))
-    saved = 1 - float(np.var(less)) / spread if spread > 0 else None
-    return (mean_estimate(plain), mean_estimate(less)), saved
 
 
 def sample_evenly(games: Sequence[StoredGame], most: int = SAMPLE) -> list[StoredGame]:

@@ -86,7 +86,7 @@ def play_series(
     say = notes(quiet)
     with ResultsFile(path, identity(settings)) as store:
         watch = PairWatch(settings)
-        for game in store.games():
+        for game in store.games() if watch.active else ():  # else nobody asks for what they hold
             if game.deck < settings.rounds:
                 watch.add(game.deck, game.agents, game.scores, game.forfeit)
 
