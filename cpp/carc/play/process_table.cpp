@@ -1,17 +1,28 @@
 #include "carc/play/process_table.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
 #include <charconv>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <system_error>
 
 namespace carc {
 
 std::string read_whole(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  // Not by a stream: a process that ends while its file is read makes the read fail (ESRCH), and streams throw then.
+  std::string text;
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return text;
+  std::array<char, 4096> part;
+  for (ssize_t n = 0; (n = ::read(file, part.data(), part.size())) > 0 || (n < 0 && errno == EINTR);) {
+    if (n > 0) text.append(part.data(), static_cast<std::size_t>(n));
+  }
+  ::close(file);
+  return text;
 }
 
 std::optional<ProcessEntry> read_entry(pid_t pid) {

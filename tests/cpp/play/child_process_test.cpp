@@ -9,6 +9,7 @@
 #include <signal.h>
 
 #include "../support.hpp"
+#include "carc/play/process_table.hpp"
 
 namespace carc {
 namespace {
@@ -31,10 +32,8 @@ Outcome ask(ChildProcess& process, std::string& line, std::chrono::milliseconds 
 // Processes whose command line holds this word, zombies left out.
 int running(const std::string& word) {
   int count = 0;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
-    std::ifstream file(entry.path() / "cmdline", std::ios::binary);
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
-    count += text.find(word) != std::string::npos;
+  for (const ProcessEntry& entry : all_processes()) {
+    count += read_whole("/proc/" + std::to_string(entry.pid) + "/cmdline").find(word) != std::string::npos;
   }
   return count;
 }
