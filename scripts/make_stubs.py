@@ -57,6 +57,11 @@ CORRECTIONS = (
     (r": tuple([,)])", r": tuple[typing.Any, ...]\1"),
     # Values change without a change of type.
     (r"(?m)^(\w+): (int|str) = .*$", r"\1: \2"),
+    # Arrays in a dict are of that type already; those of other types are refused.
+    (
+        r"dict\[str, typing\.Annotated\[numpy\.typing\.ArrayLike, (numpy\.\w+)\]\]",
+        r"dict[str, numpy.typing.NDArray[\1]]",
+    ),
     # Lists that are only read may be any sequence.
     (r"agents: list\[str \| Agent\]", "agents: collections.abc.Sequence[str | Agent]"),
 )

@@ -45,5 +45,6 @@ void bind_record(py::module_& m);
 void bind_search(py::module_& m);
 void bind_play(py::module_& m);
 void bind_guests(py::module_& m);
+void bind_neural(py::module_& m);
 
 }  // namespace carc::python

@@ -5,6 +5,7 @@
 #include "carc/core/error.hpp"
 #include "carc/core/notation.hpp"
 #include "carc/core/options.hpp"
+#include "carc/neural/weights.hpp"
 
 namespace carc::python {
 namespace {
@@ -200,6 +201,8 @@ void bind_errors(py::module_& m) {
   py::register_exception<TileSetError>(m, "TileSetError", error).attr("__doc__") =
       "A tile set that describes no playable tiles.";
   py::register_exception<DeckError>(m, "DeckError", error).attr("__doc__") = "A deck that does not fit its game.";
+  py::register_exception<WeightsError>(m, "WeightsError", error).attr("__doc__") =
+      "Weights of a network that are damaged, or of another network than expected.";
 }
 
 }  // namespace carc::python

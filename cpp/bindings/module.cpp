@@ -36,4 +36,5 @@ PYBIND11_MODULE(_core, m) {
   carc::python::bind_search(m);
   carc::python::bind_play(m);
   carc::python::bind_guests(m);
+  carc::python::bind_neural(m);
 }

@@ -50,6 +50,7 @@ from carc._core import (
     Tile,
     TileSet,
     TileSetError,
+    WeightsError,
     agent_kinds,
     hello_request,
     luck_of_record,
@@ -57,11 +58,13 @@ from carc._core import (
     move_request,
     perft,
     random_games,
+    read_weights,
     rules_options,
     rules_presets,
     solve,
     split_seed,
     verify_document,
+    write_weights,
 )
 from carc._version import __version__
 from carc.agents import agent_table, make_agent, play_game, play_games
@@ -101,6 +104,7 @@ __all__ = [
     "Tile",
     "TileSet",
     "TileSetError",
+    "WeightsError",
     "__version__",
     "agent_kinds",
     "agent_table",
@@ -113,9 +117,11 @@ __all__ = [
     "play_game",
     "play_games",
     "random_games",
+    "read_weights",
     "rules_options",
     "rules_presets",
     "solve",
     "split_seed",
     "verify_document",
+    "write_weights",
 ]

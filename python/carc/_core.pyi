@@ -39,6 +39,7 @@ __all__: list[str] = [
     "Tile",
     "TileSet",
     "TileSetError",
+    "WeightsError",
     "agent_kinds",
     "hello_request",
     "luck_of_record",
@@ -49,11 +50,13 @@ __all__: list[str] = [
     "play_game",
     "play_games",
     "random_games",
+    "read_weights",
     "rules_options",
     "rules_presets",
     "solve",
     "split_seed",
     "verify_document",
+    "write_weights",
 ]
 
 class Error(Exception):
@@ -79,6 +82,9 @@ class TileSetError(Error):
 
 class DeckError(Error):
     """A deck that does not fit its game."""
+
+class WeightsError(Error):
+    """Weights of a network that are damaged, or of another network than expected."""
 
 class Action:
     """One decision: a drawn tile, a placement, or what is done with a figure."""
@@ -748,6 +754,17 @@ def random_games(
     interpreter lock. The results do not depend on `threads` (1 to 1024); n is at most 100,000,000.
     """
 
+def read_weights(
+    path: str | os.PathLike[str],
+    format: str | None = None,
+    encoder: typing.SupportsIndex | None = None,
+) -> tuple[dict[str, str], dict[str, numpy.typing.NDArray[numpy.float32]]]:
+    """Read a safetensors file of weights: (metadata, float32 array by name). With `format` and
+    `encoder`, weights of another kind of network or another version of its inputs are refused.
+    Raises WeightsError naming what is wrong with a file; one is read completely and its checksum
+    compared.
+    """
+
 def rules_options() -> list[tuple[str, list[typing.Any], str]]:
     """Every option: (name, values with the default first, meaning)."""
 
@@ -765,6 +782,17 @@ def split_seed(seed: typing.SupportsIndex, index: typing.SupportsIndex) -> int:
 def verify_document(text: str) -> Findings:
     """Replay one golden game, record or case (JSON) and compare every value that it states with the
     engine's.
+    """
+
+def write_weights(
+    path: str | os.PathLike[str],
+    metadata: dict[str, str],
+    tensors: dict[str, numpy.typing.NDArray[numpy.float32]],
+) -> str:
+    """Write weights as a safetensors file, completely or not at all, and return the checksum, which
+    the metadata gets as "checksum". `metadata` holds texts, "format" (the kind of network) and
+    "encoder" (the version of its inputs, a whole number) among them. Raises WeightsError for what
+    could not be read again.
     """
 
 PROTOCOL_VERSION: int

@@ -163,6 +163,14 @@ CALLS: dict[str, Call] = {
     "perft(state)": lambda v: carc.perft(v, ["E"], 1),
     "perft(tiles)": lambda v: carc.perft(new_state(), v, 1),
     "verify_document": lambda v: carc.verify_document(v),
+    "read_weights": lambda v: carc.read_weights(v),
+    "read_weights(format)": lambda v: carc.read_weights("none", v, 1),
+    "read_weights(encoder)": lambda v: carc.read_weights("none", "carc-resnet", v),
+    "write_weights(path)": lambda v: carc.write_weights(v, {}, {}),
+    "write_weights(metadata)": lambda v: carc.write_weights("none", v, {}),
+    "write_weights(entry)": lambda v: carc.write_weights("none", {"format": v}, {}),
+    "write_weights(tensors)": lambda v: carc.write_weights("none", {}, v),
+    "write_weights(tensor)": lambda v: carc.write_weights("none", {}, {"a": v}),
     "measure_clone_ns(state)": lambda v: carc.measure_clone_ns(v, 10),
 }
 

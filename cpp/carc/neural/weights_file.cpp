@@ -30,8 +30,14 @@ class OpenFile {
   int handle_;
 };
 
+// The path as messages show it.
+std::string shown_path(const std::string& path) {
+  constexpr std::size_t kLongest = 300;
+  return path.size() <= kLongest ? path : "..." + path.substr(path.size() - kLongest);
+}
+
 [[noreturn]] void fail(const std::string& path, const std::string& what) {
-  throw WeightsError(path + ": " + what + ": " + std::strerror(errno));
+  throw WeightsError(shown_path(path) + ": " + what + ": " + std::strerror(errno));
 }
 
 void read_all(int handle, std::span<std::byte> buffer, const std::string& path) {
@@ -39,7 +45,7 @@ void read_all(int handle, std::span<std::byte> buffer, const std::string& path) 
     const ssize_t n = ::read(handle, buffer.data(), buffer.size());
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) fail(path, "cannot read the weights");
-    if (n == 0) throw WeightsError(path + ": found the end of the file while reading it, expected no change of it");
+    if (n == 0) throw WeightsError(shown_path(path) + ": found the end of the file while reading it, expected no change of it");
     buffer = buffer.subspan(static_cast<std::size_t>(n));
   }
 }
@@ -92,20 +98,20 @@ Weights read_weights(const std::string& path) {
   struct stat status{};
   if (::fstat(file.handle(), &status) != 0) fail(path, "cannot read the weights");
   if (!S_ISREG(status.st_mode)) {
-    throw WeightsError(path + ": found " + (S_ISDIR(status.st_mode) ? "a folder" : "no regular file") +
+    throw WeightsError(shown_path(path) + ": found " + (S_ISDIR(status.st_mode) ? "a folder" : "no regular file") +
                        ", expected a safetensors file");
   }
   return weights_from(
       static_cast<std::uint64_t>(status.st_size),
-      [&](std::span<std::byte> buffer) { read_all(file.handle(), buffer, path); }, path);
+      [&](std::span<std::byte> buffer) { read_all(file.handle(), buffer, path); }, shown_path(path));
 }
 
 Weights read_weights(const std::string& path, const std::string& format, int encoder) {
   Weights weights = read_weights(path);
   if (const std::string& found = weights.text("format"); found != format)
-    throw WeightsError(path + ": format: found " + quote(found) + ", expected " + quote(format));
+    throw WeightsError(shown_path(path) + ": format: found " + quote(found) + ", expected " + quote(format));
   if (const std::string& found = weights.text("encoder"); found != std::to_string(encoder)) {
-    throw WeightsError(path + ": encoder: found version " + quote(found) + ", expected '" + std::to_string(encoder) +
+    throw WeightsError(shown_path(path) + ": encoder: found version " + quote(found) + ", expected '" + std::to_string(encoder) +
                        "': these weights were trained on other inputs");
   }
   return weights;
@@ -113,7 +119,7 @@ Weights read_weights(const std::string& path, const std::string& format, int enc
 
 std::string write_weights(const std::string& path, Weights weights) {
   check_path(path);
-  const std::string bytes = weights_to_bytes(weights, path);
+  const std::string bytes = weights_to_bytes(weights, shown_path(path));
   const auto [handle, temporary] = create_beside(path);
   try {
     const OpenFile file(handle);

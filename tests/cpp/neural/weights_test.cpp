@@ -374,6 +374,7 @@ TEST_F(WeightsFile, ThatIsNoFileIsRefused) {
   EXPECT_THAT(message("/dev/zero"), HasSubstr("found no regular file"));
   EXPECT_THAT(message(""), HasSubstr("found the path ''"));
   EXPECT_THAT(message(std::string("a\0b", 3)), HasSubstr("without NUL"));
+  EXPECT_LT(message(std::string(100'000, 'x')).size(), 400u);
 }
 
 TEST_F(WeightsFile, ThatIsTooLargeIsRefusedUnread) {
