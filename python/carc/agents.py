@@ -5,7 +5,7 @@ An agent is written ``NAME``, ``FILE.toml``, or either with options:
 commas needs quotes. A program of your own is ``guest:command=./bot``. Keys of a file: ``kind``
 (see ``carc agents --options KIND``), ``summary`` (one line: how it decides), ``base`` (another
 agent, whose keys it changes), ``weights`` (another TOML file, whose keys it takes), and the
-options of the kind.
+options of the kind. The option ``network`` names a network as in `carc.networks`.
 """
 
 import json
@@ -19,6 +19,7 @@ from carc import _core
 from carc._core import Agent, GameResult, NamedAgent, Rules, agent_kinds
 from carc.config import nearest, parse_toml_value, read_toml
 from carc.errors import ConfigError
+from carc.networks import from_file_of, with_checksum, with_file
 
 # Every agent that can be named, weakest first. To add one, add its TOML file and its name.
 AGENTS = (
@@ -71,7 +72,15 @@ def make_agent(name: str, **options: Any) -> NamedAgent:
     given = {**given, **options}
     kind, own = agent_settings(plain)
     short = Path(plain).stem if plain.endswith(".toml") else plain
-    return _core.make_agent(kind, {**own, **given}, _joined(short, given))
+    return load_agent(kind, {**own, **given}, _joined(short, given))
+
+
+def load_agent(kind: str, options: Mapping[str, Any], name: str) -> NamedAgent:
+    """Make an agent of a kind from all its options, as `resolved_options` gives them.
+
+    Raises ConfigError if its network is not the one whose checksum is among them.
+    """
+    return _core.make_agent(kind, with_file(options), name)
 
 
 def agent_settings(name: str) -> tuple[str, dict[str, Any]]:
@@ -86,10 +95,13 @@ def agent_settings(name: str) -> tuple[str, dict[str, Any]]:
 
 
 def resolved_options(name: str) -> dict[str, Any]:
-    """Return the kind and every option of an agent, of its files and its own text."""
+    """Return the kind and every option of an agent, of its files and its own text.
+
+    With a network, the checksum of its weights is among them.
+    """
     plain, given = split_options(name)
     kind, own = agent_settings(plain)
-    return {"kind": kind, **own, **given}
+    return with_checksum({"kind": kind, **own, **given})
 
 
 def kind_of(agent: str) -> str:
@@ -252,7 +264,7 @@ def _read(path: Path) -> dict[str, Any]:
 def _settings(path: Path, depth: int) -> dict[str, Any]:
     if depth > DEEPEST:
         raise ConfigError(f"{path}: found a base of a base more than {DEEPEST} deep")
-    own = _read(path)
+    own = from_file_of(_read(path), path.parent)
     settings: dict[str, Any] = {}
     base = own.pop("base", None)
     if base is not None:
@@ -264,7 +276,7 @@ def _settings(path: Path, depth: int) -> dict[str, Any]:
     if weights is not None:
         if not isinstance(weights, str):
             raise ConfigError(f"{path}: weights: found {weights!r}, expected the name of a file")
-        settings |= _read(path.parent / weights)
+        settings |= from_file_of(_read(path.parent / weights), (path.parent / weights).parent)
     return settings | own
 
 

@@ -23,7 +23,7 @@ from typing import Any
 from carc import _core
 from carc._core import GameResult, Rules
 from carc._version import __version__
-from carc.agents import GameSpec, kind_of, resolved_options
+from carc.agents import GameSpec, kind_of, load_agent, resolved_options
 from carc.errors import ConfigError
 from carc.tournament import THINKING
 
@@ -58,7 +58,7 @@ def play_unit(
     """Play some games on one thread; a pure function of its arguments."""
     if version != __version__:
         raise ConfigError(f"worker: found carc {__version__}, expected {version}")
-    made = [_core.make_agent(kind, options, name) for kind, options, name in agents]
+    made = [load_agent(kind, options, name) for kind, options, name in agents]
     out: list[dict[str, Any]] = [{} for _ in games]
 
     def keep(index: int, result: GameResult) -> None:

@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from carc import _core
-from carc._core import GameRecord, GameResult, NamedAgent, Rules
+from carc._core import GameRecord, GameResult, NamedAgent, Rules, WeightsError
 from carc._version import __version__
-from carc.agents import option_names, play_games
+from carc.agents import load_agent, option_names, play_games
 from carc.config import MAX_ROUNDS, TournamentConfig
-from carc.errors import ResultsError
+from carc.errors import ConfigError, ResultsError
+from carc.networks import CHECKSUM, NETWORK, check_network
 from carc.results import Results
 from carc.stored import StoredGame
 from carc.tournament import ScheduledGame, entrants, schedule
@@ -89,6 +90,11 @@ def why_not_reproducible(options: Mapping[str, Any]) -> str | None:
         return "is another program, whose moves carc cannot repeat"
     if options.get("time_ms"):
         return f"plays by the clock (time_ms={options['time_ms']:g})"
+    if CHECKSUM in options:
+        try:
+            check_network(str(options.get(NETWORK)), str(options[CHECKSUM]))
+        except (ConfigError, WeightsError) as error:
+            return f"played with other weights: {error}"
     return None
 
 
@@ -98,7 +104,7 @@ def check_reproducible(results: Results, game: StoredGame, number: int) -> None:
     for name, entrant in zip(config.agents, entrants(config), strict=True):
         reason = why_not_reproducible(results.identity["options"][name])
         if entrant in game.agents and reason is not None:
-            expected = "expected agents of carc with fixed budgets"
+            expected = "expected agents of carc with fixed budgets and the same weights"
             raise ResultsError(
                 f"{results.path}: game {number} is not reproducible: {entrant} {reason}; {expected}"
             )
@@ -139,7 +145,8 @@ def other_version(results: Results) -> str | None:
 def _agent(options: Mapping[str, Any], name: str) -> NamedAgent:
     own = dict(options)
     kind = own.pop("kind")
-    return _core.make_agent(kind, {k: v for k, v in own.items() if k in option_names(kind)}, name)
+    known = [*option_names(kind), CHECKSUM]
+    return load_agent(kind, {k: v for k, v in own.items() if k in known}, name)
 
 
 def _difference(game: StoredGame, record: str, result: GameResult) -> str | None:

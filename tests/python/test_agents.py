@@ -21,6 +21,7 @@ from carc.agents import (
     split_options,
     with_options,
 )
+from carc.networks import with_file
 
 CONFIGS = Path(__file__).resolve().parents[2] / "configs" / "agents"
 # What makes an agent quick, where its kind has the option.
@@ -46,7 +47,7 @@ def test_every_agent_has_a_summary_and_options_that_its_kind_knows(name: str) ->
     kind, options = agent_settings(name)
     assert set(options) <= set(option_names(kind))
     agent = carc.make_agent(name)
-    assert (agent.name, agent.kind, agent.options) == (name, kind, options)
+    assert (agent.name, agent.kind, agent.options) == (name, kind, with_file(options))
 
 
 def test_every_kind_has_an_agent() -> None:

@@ -1,7 +1,8 @@
-"""``carc rules``, ``carc agents`` and ``carc version``: what there is."""
+"""``carc rules``, ``carc agents``, ``carc networks`` and ``carc version``: what there is."""
 
 import json as json_format
 import platform
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -10,12 +11,14 @@ from carc._core import STATE_BYTES, Rules, agent_kinds, rules_options, rules_pre
 from carc._version import __version__
 from carc.agents import agent_settings, agent_table
 from carc.cli.terminal import JsonOption, out, plain_table, print_json
+from carc.networks import network_file, read_network, shipped
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     app.command(epilog="Example: carc rules --json")(rules)
     app.command(epilog="Example: carc agents --options champion")(agents)
+    app.command(epilog="Example: carc networks --json")(networks)
     app.command(epilog="Example: carc version --json")(version)
 
 
@@ -96,6 +99,33 @@ def _print_options(agent: str, json: bool) -> None:
     out().print(f"{agent}: kind {kind}" + ("" if rows else ", which has no options"))
     if rows:
         out().print(table)
+
+
+def networks(
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="[NETWORK]...", help="Names or .safetensors files; without them all that ship."
+        ),
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """List the networks that ship with carc, or describe files of weights.
+
+    An agent gets one by its option network: a name of this list or the path of a file. The checksum
+    stands for the weights in results files.
+    """
+    found = [read_network(network_file(str(name))) for name in files or shipped()]
+    if json:
+        print_json({"networks": [network.to_dict() for network in found]})
+        return
+    table = plain_table("network", "kind", "inputs", "parameters", "bytes", "checksum", "note")
+    for network in found:
+        numbers = (f"{network.parameters:,}", f"{network.bytes:,}")
+        table.add_row(
+            network.name, network.format, network.encoder, *numbers, network.checksum, network.note
+        )
+    out().print(table if found else "no networks")
 
 
 def version(json: JsonOption = False) -> None:
