@@ -41,6 +41,7 @@ namespace py = pybind11;
 struct NamedAgent;
 struct PyAgent;
 struct PyDeck;
+struct PyFeatureNet;
 struct PyProgram;
 struct PyRules;
 struct PyState;
@@ -51,7 +52,7 @@ template <class T, class... Classes>
 inline constexpr bool kIsAnyOf = (std::is_same_v<T, Classes> || ...);
 template <class T>
 inline constexpr bool kIsBound =
-    kIsAnyOf<T, Action, ActionList, Feature, Figure, Findings, GameRecord, GameResult, NamedAgent, PyAgent, PyDeck,
+    kIsAnyOf<T, Action, ActionList, Feature, Figure, Findings, GameRecord, GameResult, NamedAgent, PyAgent, PyDeck, PyFeatureNet,
              PyProgram, PyRules, PyState, PyTile, RandomGames, Rng, TileSet, ActionReport, SearchResult, Solution>;
 
 // Throws Error if `object` is of the bound class but holds no value.

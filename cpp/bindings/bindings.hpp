@@ -46,5 +46,6 @@ void bind_search(py::module_& m);
 void bind_play(py::module_& m);
 void bind_guests(py::module_& m);
 void bind_neural(py::module_& m);
+void bind_learning(py::module_& m);
 
 }  // namespace carc::python

@@ -37,4 +37,5 @@ PYBIND11_MODULE(_core, m) {
   carc::python::bind_play(m);
   carc::python::bind_guests(m);
   carc::python::bind_neural(m);
+  carc::python::bind_learning(m);
 }

@@ -31,6 +31,7 @@ AGENTS = (
     "uct-rollout",
     "jcz",
     "champion",
+    "feature-net",
 )
 GUEST = "guest"  # another program, named with its command: guest:command=./bot
 COMMAND = "command"  # its option that names the program

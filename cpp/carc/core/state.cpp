@@ -112,6 +112,13 @@ std::size_t GameState::cell_index(CellKey key) const {
 #endif
 }
 
+int GameState::find_open_cell(Cell cell) const {
+  if (!cell_in_range(cell.x, cell.y)) return -1;
+  const CellKey key = cell_key(cell);
+  const std::size_t i = cell_index(key);
+  return i < cells_ && cell_keys_[i] == key ? static_cast<int>(i) : -1;
+}
+
 GameState::Ring GameState::find_ring(CellKey key) const {
   const auto north = static_cast<CellKey>(key + kKeyStep[kNorth]), south = static_cast<CellKey>(key + kKeyStep[kSouth]);
   Ring ring;

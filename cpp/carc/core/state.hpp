@@ -120,6 +120,13 @@ class GameState {
   // Id of the road or city that ends at this side of the open cell; kNone.
   std::uint8_t line_beside(int i, int side) const { return border_lines(slot(i))[side]; }
   std::uint8_t field_beside(int i, int half_edge) const { return border_fields(slot(i))[half_edge]; }
+  // The same by slot: an open cell keeps its slot until it is filled. Four lines (kNone in free slots) and eight fields
+  // (anything in free slots) a slot, which may be read in whole vectors of 32 bytes.
+  std::size_t cell_slot(int i) const { return slot(i); }
+  std::size_t slots() const { return slots_used_; }  // those in use lie below
+  const std::uint8_t* lines_by_slot() const { return border_lines_.data(); }
+  const std::uint8_t* fields_by_slot() const { return border_fields_.data(); }
+  int find_open_cell(Cell cell) const;  // its index, or -1
   const Line& line(std::uint8_t id) const { return line_table_[id]; }
   FigureCounts field_figures(std::uint8_t id) const { return field_figures_[id]; }
   // Calls visit(line id) for every contact of the field with a city; a city may come several times.

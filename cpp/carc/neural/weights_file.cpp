@@ -45,7 +45,8 @@ void read_all(int handle, std::span<std::byte> buffer, const std::string& path) 
     const ssize_t n = ::read(handle, buffer.data(), buffer.size());
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) fail(path, "cannot read the weights");
-    if (n == 0) throw WeightsError(shown_path(path) + ": found the end of the file while reading it, expected no change of it");
+    if (n == 0)
+      throw WeightsError(shown_path(path) + ": found the end of the file while reading it, expected no change of it");
     buffer = buffer.subspan(static_cast<std::size_t>(n));
   }
 }
@@ -111,8 +112,8 @@ Weights read_weights(const std::string& path, const std::string& format, int enc
   if (const std::string& found = weights.text("format"); found != format)
     throw WeightsError(shown_path(path) + ": format: found " + quote(found) + ", expected " + quote(format));
   if (const std::string& found = weights.text("encoder"); found != std::to_string(encoder)) {
-    throw WeightsError(shown_path(path) + ": encoder: found version " + quote(found) + ", expected '" + std::to_string(encoder) +
-                       "': these weights were trained on other inputs");
+    throw WeightsError(shown_path(path) + ": encoder: found version " + quote(found) + ", expected '" +
+                       std::to_string(encoder) + "': these weights were trained on other inputs");
   }
   return weights;
 }

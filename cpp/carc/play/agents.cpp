@@ -1,6 +1,7 @@
 #include "carc/core/error.hpp"
 #include "carc/play/agent.hpp"
 #include "carc/play/expectiminimax_agent.hpp"
+#include "carc/play/feature_net_agent.hpp"
 #include "carc/play/greedy_agent.hpp"
 #include "carc/play/guest_agent.hpp"
 #include "carc/play/jcz_agent.hpp"
@@ -49,6 +50,7 @@ const std::vector<AgentKind>& agent_kinds() {
                                                             "depth-limited search over draws with Star pruning"),
       kind<MctsAgent, MctsAgentOptions>("mcts",
                                         "Monte Carlo tree search over sampled decks, chance nodes or open loop"),
+      kind<FeatureNetAgent, FeatureNetOptions>("feature_net", "best turn by the additive feature network"),
       kind<GuestAgent, GuestOptions>("guest", "another program, asked over its standard input and output"),
   };
   return kKinds;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "carc/play/feature_net_agent.hpp"
 #include "carc/play/greedy_agent.hpp"
 #include "carc/search/solver.hpp"
 
@@ -15,6 +16,11 @@ constexpr float kAlike = 1e-4F;                  // points
 EvaluatorFactory evaluator_factory(const MctsAgentOptions& options) {
   if (options.evaluator == EvaluatorKind::kHeuristic) {
     return [weights = options.weights] { return std::make_unique<HeuristicEvaluator>(weights); };
+  }
+  if (options.evaluator == EvaluatorKind::kFeatureNet) {
+    return [net = read_agents_net(options.network), scale = options.weights.prior_scale] {
+      return std::make_unique<FeatureEvaluator>(net, scale);
+    };
   }
   return [rollout = options.rollout, weights = options.weights] {
     return std::make_unique<RolloutEvaluator>(rollout, std::make_shared<HeuristicEvaluator>(weights));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "carc/play/agent.hpp"
 #include "carc/search/heuristic.hpp"
@@ -10,15 +11,16 @@
 
 namespace carc {
 
-enum class EvaluatorKind : std::uint8_t { kHeuristic, kRollout };
-inline const std::array<const char*, 2>& enum_names(EvaluatorKind*) {
-  static constexpr std::array<const char*, 2> kNames = {"heuristic", "rollout"};
+enum class EvaluatorKind : std::uint8_t { kHeuristic, kRollout, kFeatureNet };
+inline const std::array<const char*, 3>& enum_names(EvaluatorKind*) {
+  static constexpr std::array<const char*, 3> kNames = {"heuristic", "rollout", "feature_net"};
   return kNames;
 }
 
 struct MctsAgentOptions {
   MctsOptions mcts;
   EvaluatorKind evaluator = EvaluatorKind::kHeuristic;
+  std::string network;
   HeuristicWeights weights;
   RolloutOptions rollout;
   int solve_tiles = 2;
@@ -28,7 +30,8 @@ struct MctsAgentOptions {
 
   template <class V>
   void each_option(V& v) {
-    v("evaluator", evaluator, {}, "what judges positions: the heuristic or rollouts");
+    v("evaluator", evaluator, {}, "what judges positions: the heuristic, rollouts or a network");
+    v("network", network, {}, "name of a network that comes with carc, or a safetensors file");
     mcts.each_option(v);
     weights.each_option(v);
     rollout.each_option(v);
