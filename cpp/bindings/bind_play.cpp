@@ -16,30 +16,7 @@
 #include "carc/play/game_play.hpp"
 #include "carc/play/luck.hpp"
 #include "carc/play/measure.hpp"
-
-namespace carc::python {
-
-// Base of agents written in Python.
-struct PyAgent {
-  virtual ~PyAgent() = default;
-};
-
-// A C++ agent that Python may ask, one question at a time.
-struct NamedAgent : PyAgent {
-  NamedAgent(std::string agent_name, std::string agent_kind, Json agent_options)
-      : name(std::move(agent_name)),
-        kind(std::move(agent_kind)),
-        options(std::move(agent_options)),
-        make(configure_agent(kind, options)),
-        agent(make()) {}
-  std::string name, kind;
-  Json options;
-  AgentFactory make;
-  std::unique_ptr<Agent> agent;
-  std::mutex asked;
-};
-
-}  // namespace carc::python
+#include "named_agent.hpp"
 
 // A game to play: (seed of the deck, agent index by seat), and maybe the seed of the decisions.
 template <>
@@ -414,6 +391,15 @@ void bind_results(py::module_& m) {
 }
 
 }  // namespace
+
+std::function<std::unique_ptr<Agent>()> engine_agent(const py::object& agent) {
+  const bool is_named = py::isinstance<NamedAgent>(agent);
+  const auto name = as_text(agent);
+  if (!is_named && !name) refuse<Error>("agent", agent, "the name of an agent or what make_agent returned");
+  if ((is_named ? agent.cast<NamedAgent&>().kind : *name) == "guest")
+    refuse<Error>("agent", agent, "an agent that is part of carc");
+  return is_named ? agent.cast<NamedAgent&>().make : configure_agent(*name, Json::object());
+}
 
 void bind_play(py::module_& m) {
   py::class_<Rng> rng(m, "Rng", "Portable random numbers: the same seed gives the same numbers everywhere.");

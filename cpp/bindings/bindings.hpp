@@ -1,12 +1,17 @@
 // What the parts of carc._core share. Bindings translate types; they hold no rules, search or match logic.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
 #include "arguments.hpp"
 #include "carc/core/json.hpp"
 #include "carc/core/state.hpp"
+
+namespace carc {
+class Agent;
+}
 
 namespace carc::python {
 
@@ -37,6 +42,10 @@ PointsDict points_dict(const Points& points, int players);
 // An action from an Action or its text; throws IllegalAction for anything else.
 Action to_action(const GameState& state, const py::object& action);
 
+// Makes agents of C++, from a name or what make_agent returned; throws Error for agents written in Python and for other
+// programs.
+std::function<std::unique_ptr<Agent>()> engine_agent(const py::object& agent);
+
 void bind_errors(py::module_& m);
 void bind_actions(py::module_& m);
 void bind_rules(py::module_& m);
@@ -47,5 +56,6 @@ void bind_play(py::module_& m);
 void bind_guests(py::module_& m);
 void bind_neural(py::module_& m);
 void bind_learning(py::module_& m);
+void bind_turn_values(py::module_& m);
 
 }  // namespace carc::python

@@ -38,4 +38,5 @@ PYBIND11_MODULE(_core, m) {
   carc::python::bind_guests(m);
   carc::python::bind_neural(m);
   carc::python::bind_learning(m);
+  carc::python::bind_turn_values(m);
 }

@@ -42,6 +42,7 @@ __all__: list[str] = [
     "WeightsError",
     "agent_kinds",
     "hello_request",
+    "heuristic_turn_values",
     "luck_of_record",
     "make_agent",
     "measure_clone_ns",
@@ -49,6 +50,7 @@ __all__: list[str] = [
     "perft",
     "play_game",
     "play_games",
+    "playout_turn_values",
     "random_games",
     "read_weights",
     "rules_options",
@@ -683,6 +685,14 @@ def agent_kinds() -> list[tuple[str, str, list[tuple[str, str, str, str]]]]:
 def hello_request(id: str) -> str:
     """The line that asks a program for its name (docs/protocol.md)."""
 
+def heuristic_turn_values(
+    state: GameState, *, options: dict[str, typing.Any] = {}
+) -> tuple[list[tuple[Action, Action]], numpy.typing.NDArray[numpy.float32]]:
+    """Judge the position after every complete turn of a state (phase place or figure) by the
+    hand-made evaluation, whose weights are `options`. Returns (turns, values): a turn is
+    (placement, figure), values are expected final points, float32 [turn, player].
+    """
+
 def luck_of_record(record: GameRecord) -> list[tuple[int, str, list[float]]]:
     """Luck of every draw of a game, in the order of its record's turns: (player, tile, luck by seat
     in points of margin). A tile that fitted nowhere has none. The sum is what play_games measures.
@@ -741,6 +751,23 @@ def play_games(
     threads call the same Python object for an agent, interleaved under the interpreter lock. An
     interruption or an exception of on_result or stopped waits only for the decisions that are being
     made.
+    """
+
+def playout_turn_values(
+    states: collections.abc.Sequence[GameState],
+    agent: str | NamedAgent,
+    playouts: typing.SupportsIndex,
+    *,
+    seed: typing.SupportsIndex = 0,
+    threads: typing.SupportsIndex = 1,
+) -> list[tuple[list[tuple[Action, Action]], numpy.typing.NDArray[numpy.float32]]]:
+    """Play every complete turn of each state (phase place or figure) on to the end `playouts`
+    times, with an agent of C++ in all seats. Returns for each state (turns, margins): a turn is
+    (placement, figure), in phase figure the figure twice; margins, float32 [turn, playout], are the
+    mover's final points minus the mean of the others'. Playout k of all turns of a state has the
+    same order of the undrawn tiles and the same random numbers, so that differences of turns have
+    little noise. The results do not depend on `threads` (1 to 1024), nor the first playouts on how
+    many follow.
     """
 
 def random_games(

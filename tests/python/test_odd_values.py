@@ -163,6 +163,15 @@ CALLS: dict[str, Call] = {
     "perft(state)": lambda v: carc.perft(v, ["E"], 1),
     "perft(tiles)": lambda v: carc.perft(new_state(), v, 1),
     "verify_document": lambda v: carc.verify_document(v),
+    "playout_turn_values(states)": lambda v: carc.playout_turn_values(v, "random", 1),
+    "playout_turn_values(agent)": lambda v: carc.playout_turn_values([last_placing()], v, 1),
+    "playout_turn_values(playouts)": lambda v: carc.playout_turn_values([], "random", v),
+    "playout_turn_values(seed)": lambda v: carc.playout_turn_values([], "random", 1, seed=v),
+    "playout_turn_values(threads)": lambda v: carc.playout_turn_values([], "random", 1, threads=v),
+    "heuristic_turn_values": lambda v: carc.heuristic_turn_values(v),
+    "heuristic_turn_values(options)": lambda v: carc.heuristic_turn_values(
+        last_placing(), options=v
+    ),
     "read_weights": lambda v: carc.read_weights(v),
     "read_weights(format)": lambda v: carc.read_weights("none", v, 1),
     "read_weights(encoder)": lambda v: carc.read_weights("none", "carc-resnet", v),
@@ -177,6 +186,12 @@ CALLS: dict[str, Call] = {
 
 def placing() -> carc.GameState:
     state = new_state()
+    state.apply("E")
+    return state
+
+
+def last_placing() -> carc.GameState:
+    state = carc.GameState(RULES, carc.Deck(RULES, tiles=["E"]))
     state.apply("E")
     return state
 

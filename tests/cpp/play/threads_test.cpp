@@ -4,6 +4,7 @@
 #include "../support.hpp"
 #include "carc/play/batch.hpp"
 #include "carc/play/game_play.hpp"
+#include "carc/play/turn_values.hpp"
 #include "carc/search/heuristic.hpp"
 #include "carc/search/mcts.hpp"
 #include "carc/search/rollout.hpp"
@@ -53,6 +54,21 @@ TEST(Threads, GamesOfSearchingAgents) {
     return out;
   };
   EXPECT_EQ(scores(3), scores(1));
+}
+
+TEST(Threads, PlayoutsOfTurns) {
+  const auto game = Game::create(Rules());
+  const std::vector<GameState> states = {placement_with(*game, 1, 4), placement_with(*game, 2, 2)};
+  const auto margins = [&](int threads) {
+    PlayoutOptions options;
+    options.playouts = 4;
+    options.threads = threads;
+    std::vector<std::vector<float>> out;
+    for (const TurnPlayouts& p : playout_turn_values(states, configure_agent("greedy"), options))
+      out.push_back(p.margins);
+    return out;
+  };
+  EXPECT_EQ(margins(4), margins(1));
 }
 
 TEST(Threads, RandomGames) {
