@@ -78,9 +78,9 @@ def network_file(text: str) -> Path:
     known = shipped()
     if text in known:
         return FOLDER / f"{text}{ENDING}"
-    hint = f"did you mean '{nearest(text[:LONGEST], known)}'?" if known else "there is none yet;"
+    hint = f", did you mean '{nearest(text[:LONGEST], known)}'?" if known else " (none ships)."
     raise ConfigError(
-        f"{NETWORK}: unknown network {_shown(text)}, {hint} "
+        f"{NETWORK}: unknown network {_shown(text)}{hint} "
         f"Expected a name that `carc networks` lists or a file that ends with {ENDING}"
     )
 
