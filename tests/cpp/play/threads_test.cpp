@@ -58,7 +58,7 @@ TEST(Threads, GamesOfSearchingAgents) {
 
 TEST(Threads, PlayoutsOfTurns) {
   const auto game = Game::create(Rules());
-  const std::vector<GameState> states = {placement_with(*game, 1, 4), placement_with(*game, 2, 2)};
+  const std::vector<GameState> states = {placement_with(*game, 1, 2), placement_with(*game, 2, 1)};
   const auto margins = [&](int threads) {
     PlayoutOptions options;
     options.playouts = 4;
