@@ -162,7 +162,7 @@ ArrayDict rebuild(const PyRules& rules, const py::dict& arrays, double keep, dou
     if (!(value >= 0 && value <= 1))
       throw Error(std::string(name) + ": found " + detail::number_text(value) + ", expected a number from 0 to 1");
   };
-  require_share("keep", keep), require_share("keep_explored", keep_explored), require_share("lambda", lambda);
+  require_share("keep", keep), require_share("keep_explored", keep_explored), require_share("td_lambda", lambda);
   ExampleOptions options;
   options.keep = keep, options.keep_explored = keep_explored, options.lambda = lambda, options.seed = seed;
   const bool has_network = network && !network->value.empty();
@@ -259,6 +259,21 @@ py::typing::Tuple<TurnList, py::array_t<float>> net_turns(const PyFeatureNet& ne
   return py::make_tuple(std::move(turns), std::move(values));
 }
 
+void measure_turns(const PyFeatureNet& net, const Many<PyState, "states">& states,
+                   Whole<int, "repeats", 0, 1'000'000'000> repeats) {
+  for (const PyState& state : states.items) {
+    if (state.state.phase() != Phase::kPlace && state.state.phase() != Phase::kFigure)
+      throw Error("states: found one in phase " +
+                  std::string(kPhaseNames[static_cast<std::size_t>(state.state.phase())]) +
+                  ", expected place or figure");
+  }
+  const py::gil_scoped_release release;
+  FeatureEvaluator evaluator(net.net);
+  for (int i = 0; i < repeats; ++i) {
+    for (const PyState& state : states.items) evaluator.judge_turns(state.state);
+  }
+}
+
 }  // namespace
 
 void bind_learning(py::module_& m) {
@@ -279,7 +294,9 @@ void bind_learning(py::module_& m) {
       .def("turn_values", &net_turns, py::arg("state"),
            "Every complete turn of a position in phase place or figure, in the order of legal actions: a list of "
            "(placement, figure), in phase figure (figure, figure), and float32 [M, players], the final points expected "
-           "after each.");
+           "after each.")
+      .def("measure_turns", &measure_turns, py::arg("states"), py::arg("repeats") = 1,
+           "Judge all turns of every state, so often, for `carc bench neural`.");
   m.def(
       "feature_encoder", &encoder,
       "Inputs of the feature network: {\"version\": int, \"kinds\": {kind: [(name, scale), ...]}, \"global\": [(name, "
@@ -297,14 +314,15 @@ void bind_learning(py::module_& m) {
   m.def(
       "rebuild", &rebuild, py::arg("rules"), py::arg("arrays"), py::kw_only(), py::arg("keep") = 0.3,
       py::arg("keep_explored") = 0.7, py::arg("seed") = 0, py::arg("first_game") = 0, py::arg("threads") = 1,
-      py::arg("lambda") = 1.0, py::arg("network") = std::nullopt, py::arg("bag_average") = false,
+      py::arg("td_lambda") = 1.0, py::arg("network") = std::nullopt, py::arg("bag_average") = false,
       "Replay games as `self_play` gives them and label positions (shares `keep` and, after explored turns, "
       "`keep_explored` of them). By position [P]: game, turn, players, next, tiles_left, score and final int16 [P, 5], "
       "target float32 [P, 5]. For each kind of feature: KIND_inputs uint8 [R, I], KIND_position, KIND_main, KIND_rival "
       "(255: nobody), KIND_figures [R, 2], KIND_targets float32 [R, 5] (points of main, rival (NaN: nobody) and all "
       "others; share of the remaining tiles for which main's figures are bound; 1 if completed). By player: "
       "global_inputs, global_position, global_player, global_targets (points from features not claimed then). "
-      "`lambda` below 1: TD(lambda) over `value`; `bag_average`: the mean of `network`'s values over the next draws. "
+      "`td_lambda` below 1: TD(lambda) over `value`; `bag_average`: the mean of `network`'s values over the next "
+      "draws. "
       "Raises RecordError naming the game and turn of what is illegal.");
 }
 

@@ -12,14 +12,17 @@ from dataclasses import dataclass
 from carc._core import (
     STATE_BYTES,
     Deck,
+    FeatureNet,
     GameState,
     Rng,
     Rules,
     measure_clone_ns,
     perft,
     random_games,
+    self_play,
 )
-from carc.agents import make_agent
+from carc.agents import make_agent, resolved_options
+from carc.networks import network_file
 
 RUNS = 5
 PERFT_TURNS = 4
@@ -131,6 +134,60 @@ def measure_search(
         two_threads_ratio=two.sims_per_s / one.sims_per_s,
         nodes_bytes=one.node_bytes,
     )
+
+
+@dataclass(frozen=True)
+class NeuralMeasures:
+    """Results of `measure_neural` in the units of their names, on one thread.
+
+    feature_net_turn_us: all turns of a position with 30 to 42 tiles left, in games of the network.
+    feature_net_sims_per_s: of feature-net-search over its decisions in a game against greedy.
+    selfplay_games_per_s: one turn ahead, with the usual exploration.
+    """
+
+    feature_net_turn_us: float
+    feature_net_sims_per_s: float
+    selfplay_games_per_s: float
+
+
+def measure_neural(
+    seconds: float, on_measure: Callable[[], None] = lambda: None
+) -> NeuralMeasures:
+    """Measure the networks; `on_measure` is called three times."""
+
+    def measured(work: Callable[[int], float]) -> float:
+        rate = best_rate(work, seconds)
+        on_measure()
+        return rate
+
+    path = str(network_file(resolved_options("feature-net")["network"]))
+    net, states = FeatureNet(path), middle_positions("feature-net")
+    options = {"network": path}
+
+    def judged(repeats: int) -> float:
+        net.measure_turns(states, repeats)
+        return float(len(states) * repeats)
+
+    turns = measured(judged)
+    games = measured(lambda n: float(len(self_play(Rules(), options, SEED, 0, n)["game_turns"])))
+    search = max(champion_game("feature-net-search", 1).sims_per_s for _ in range(RUNS))
+    on_measure()
+    return NeuralMeasures(1e6 / turns, search, games)
+
+
+def middle_positions(agent: str, games: int = 20) -> list[GameState]:
+    """Return the positions with 30 to 42 tiles left, tile drawn, of an agent's games."""
+    out, player, rules, rng = [], make_agent(agent), Rules(), Rng(SEED)
+    for seed in range(games):
+        deck, state = Deck(rules, seed=seed), GameState(rules)
+        while state.tiles_left >= 30 and not state.is_terminal():
+            if state.is_chance_node():
+                state.draw(deck)
+                continue
+            if state.phase == "place" and state.tiles_left <= 42:
+                out.append(state.clone())
+            state.apply(player.choose(state, rng))
+    return out
 
 
 @dataclass(frozen=True)

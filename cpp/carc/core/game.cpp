@@ -1,6 +1,7 @@
 #include "carc/core/game.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 
 namespace carc {
@@ -163,6 +164,8 @@ TileData compile(const TileType& type, bool gardens_count) {
 std::shared_ptr<const Game> Game::create(const Rules& rules) { return std::shared_ptr<const Game>(new Game(rules)); }
 
 Game::Game(const Rules& rules) : rules_(rules) {
+  static std::atomic<std::uint64_t> games{0};
+  serial_ = ++games;
   rules_.validate();
   const TileSet& set = *rules_.tiles;
   for (const TileType& t : set.base) add_type(t, t.count);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -70,6 +71,9 @@ class Game {
   // Throws RulesError or TileSetError.
   static std::shared_ptr<const Game> create(const Rules& rules);
 
+  // Another number for every game compiled in this process, so that what was worked out for one is not used for another
+  // at the same address.
+  std::uint64_t serial() const { return serial_; }
   const Rules& rules() const { return rules_; }
   int types() const { return static_cast<int>(tiles_.size()); }
   const TileData& tile(TypeId type) const { return tiles_[type]; }
@@ -101,6 +105,7 @@ class Game {
   explicit Game(const Rules& rules);
   void add_type(const TileType& type, int copies);
 
+  std::uint64_t serial_;
   Rules rules_;
   std::vector<TileData> tiles_;
   std::vector<std::pair<std::string, Named>> names_;

@@ -56,6 +56,7 @@ struct TurnEntry {
 
 struct FeatureEvaluator::Scratch {
   std::unique_ptr<FeatureReader> reader;
+  std::uint64_t game = 0;  // whose reader it is: Game::serial
   std::vector<RowEntry> rows;
   std::array<std::vector<Inputs>, kRowKinds> inputs;
   std::array<std::vector<FeatureNet::Heads>, kRowKinds> heads;
@@ -79,7 +80,10 @@ struct FeatureEvaluator::Scratch {
   }
 
   FeatureReader& reader_for(const GameState& state) {
-    if (!reader || &reader->game() != &state.game()) reader = std::make_unique<FeatureReader>(state.game());
+    if (!reader || game != state.game().serial()) {
+      reader = std::make_unique<FeatureReader>(state.game());
+      game = state.game().serial();
+    }
     return *reader;
   }
 
@@ -215,7 +219,7 @@ FeatureEvaluator::Turns FeatureEvaluator::judge_turns(const GameState& state) {
 
   // All turns with one placement; `near` is what the placement changed round it, `cell` where it was.
   const auto judge_placed = [&](const GameState& placed, const Action* placement, const SlotSet& near, Cell cell) {
-    reader.look_at(placed);
+    reader.look_at(placed, near);
     s.table.next_placement();
     const int choices = placed.num_legal_actions();
     for (int i = 0; i < choices; ++i) {
@@ -238,7 +242,7 @@ FeatureEvaluator::Turns FeatureEvaluator::judge_turns(const GameState& state) {
         s.add_position(after, [&](const Figure& f) { return s.read(after, f); });
         continue;
       }
-      // The claimed feature is new, and the features that meet it across an open cell see it claimed.
+      // The claimed feature is new, and features of its kind that meet it across an open cell see it claimed.
       const TileData& tile = placed.game().tile(static_cast<TypeId>(placed.drawn_tile()));
       const std::size_t feature = figure.feature();
       const FeatureKind kind = tile.type->features[feature].kind;
@@ -252,7 +256,7 @@ FeatureEvaluator::Turns FeatureEvaluator::judge_turns(const GameState& state) {
       s.add_position(after, [&](const Figure& f) {
         const RowIndex at = s.table.placed(f);
         const bool is_new = f.tile == after.laid_tiles() - 1;
-        if (at == kNoRow || is_new || (!is_building(f) && s.rows[static_cast<std::size_t>(at)].depends.meets(ends)))
+        if (at == kNoRow || is_new || (f.kind == kind && s.rows[static_cast<std::size_t>(at)].depends.meets(ends)))
           return s.read(after, f);
         return at;
       });

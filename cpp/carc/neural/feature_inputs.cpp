@@ -319,11 +319,22 @@ void FeatureReader::start(const GameState& state, int next, int tiles_left) {
     const TileData& tile = game().tile(static_cast<TypeId>(t));
     if (tile.monastery >= 0 || tile.garden >= 0) undrawn_buildings_ += bag_[static_cast<std::size_t>(t)];
   }
-  look_at(state);
+  start_stamp_ = ++stamp_;
+  is_placed_ = false;
+  ends_.clear();
+  find_cells(state);
 }
 
-void FeatureReader::look_at(const GameState& state) {
+void FeatureReader::look_at(const GameState& placed, const SlotSet& near) {
+  if (!is_placed_) ends_before_ = ends_.size();
+  is_placed_ = true;
+  ends_.resize(ends_before_);
   ++stamp_;
+  near_ = near;
+  find_cells(placed);
+}
+
+void FeatureReader::find_cells(const GameState& state) {
   open_slots_ = {};
   for (int i = 0; i < state.open_cells(); ++i) {
     code_of_slot_[state.cell_slot(i)] = static_cast<std::uint8_t>(state.open_cell_code(i));
@@ -331,8 +342,14 @@ void FeatureReader::look_at(const GameState& state) {
   }
 }
 
-void FeatureReader::find_line(const GameState& state, std::uint8_t line, EndList& out) const {
-  out.size = 0;
+void FeatureReader::find_line(const GameState& state, std::uint8_t line, LineOutlook& out) {
+  out.stamp = stamp_;
+  out.first = static_cast<std::uint16_t>(ends_.size());
+  out.ends = {};
+  const auto put = [&](std::size_t slot, unsigned sides) {
+    ends_.push_back({static_cast<std::uint8_t>(slot), static_cast<std::uint8_t>(sides)});
+    out.ends.add(slot);
+  };
   const std::uint8_t* lines = state.lines_by_slot();
   const std::size_t slots = state.slots();
 #if defined(__AVX2__)
@@ -342,9 +359,7 @@ void FeatureReader::find_line(const GameState& state, std::uint8_t line, EndList
     auto hits = static_cast<unsigned>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(sides, wanted)));
     while (hits) {
       const int first = std::countr_zero(hits) & ~3;
-      out.ends[static_cast<std::size_t>(out.size++)] = {
-          static_cast<std::uint8_t>(slot + static_cast<std::size_t>(first) / 4),
-          static_cast<std::uint8_t>(hits >> first & 15)};
+      put(slot + static_cast<std::size_t>(first) / 4, hits >> first & 15);
       hits &= ~(15U << first);
     }
   }
@@ -352,55 +367,83 @@ void FeatureReader::find_line(const GameState& state, std::uint8_t line, EndList
   for (std::size_t slot = 0; slot < slots; ++slot) {
     unsigned sides = 0;
     for (unsigned s = 0; s < 4; ++s) sides |= static_cast<unsigned>(lines[4 * slot + s] == line) << s;
-    if (sides)
-      out.ends[static_cast<std::size_t>(out.size++)] = {static_cast<std::uint8_t>(slot),
-                                                        static_cast<std::uint8_t>(sides)};
+    if (sides) put(slot, sides);
   }
 #endif
+  out.cells = static_cast<std::uint16_t>(ends_.size() - out.first);
+  out.closers = out.cells == 1 ? closers(code_of_slot_[ends_.back().slot], ends_.back().sides) : 0;
 }
 
-void FeatureReader::find_field(const GameState& state, std::uint8_t field, EndList& out) const {
-  out.size = 0;
+void FeatureReader::find_field(const GameState& state, std::uint8_t field, FieldOutlook& out) {
+  out = {stamp_, static_cast<std::uint16_t>(ends_.size()), 0, 0, 0, 0, 0, 0, 0, 0, {}, {}};
   const std::uint8_t* fields = state.fields_by_slot();
   const std::size_t slots = state.slots();
   const auto put = [&](std::size_t slot, unsigned halves) {
-    if (halves && open_slots_.has(slot))
-      out.ends[static_cast<std::size_t>(out.size++)] = {static_cast<std::uint8_t>(slot),
-                                                        static_cast<std::uint8_t>(halves)};
+    if (!open_slots_.has(slot)) return;
+    ends_.push_back({static_cast<std::uint8_t>(slot), static_cast<std::uint8_t>(halves)});
+    out.ends.add(slot);
   };
+  std::size_t slot = 0;
 #if defined(__AVX2__)
   const __m256i wanted = _mm256_set1_epi8(static_cast<char>(field));
-  std::size_t slot = 0;
   for (; slot + 4 <= slots; slot += 4) {
     const __m256i halves = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(fields + 8 * slot));
-    const auto hits = static_cast<unsigned>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(halves, wanted)));
-    if (!hits) continue;
-    for (std::size_t k = 0; k < 4; ++k) put(slot + k, hits >> 8 * k & 255);
+    auto hits = static_cast<unsigned>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(halves, wanted)));
+    while (hits) {
+      const auto k = static_cast<std::size_t>(std::countr_zero(hits)) / 8;
+      put(slot + k, hits >> 8 * k & 255);
+      hits &= ~(255U << 8 * k);
+    }
   }
-#else
-  std::size_t slot = 0;
 #endif
   for (; slot < slots; ++slot) {
     unsigned halves = 0;
     for (unsigned h = 0; h < 8; ++h) halves |= static_cast<unsigned>(fields[8 * slot + h] == field) << h;
-    put(slot, halves);
+    if (halves) put(slot, halves);
   }
+  out.cells = static_cast<std::uint16_t>(ends_.size() - out.first);
+  out.depends = out.ends;
+
+  std::bitset<256> seen;
+  state.for_each_city(field, [&](std::uint8_t city) {
+    if (seen[city]) return;
+    seen.set(city);
+    if (state.line(city).open == 0) {
+      ++out.complete;
+      return;
+    }
+    const LineOutlook& outlook = outlook_of_line(state, city);
+    out.depends.add(outlook.ends);
+    if (outlook.cells == 1) {
+      ++(outlook.closers >= 4 ? out.easy : outlook.closers > 0 ? out.possible : out.blocked);
+    } else {
+      ++(outlook.cells == 2 ? out.two : outlook.cells == 3 ? out.three : out.far);
+    }
+  });
 }
 
-SlotSet FeatureReader::ends_of_line(const GameState& state, std::uint8_t line) const {
-  SlotSet set;
-  EndList ends;
-  find_line(state, line, ends);
-  for (const End& end : ends) set.add(end.slot);
-  return set;
+const FeatureReader::LineOutlook& FeatureReader::outlook_of_line(const GameState& state, std::uint8_t line) {
+  LineOutlook& before = lines_.before[line];
+  if (!is_placed_) {
+    if (before.stamp != start_stamp_) find_line(state, line, before);
+    return before;
+  }
+  if (before.stamp == start_stamp_ && !before.ends.meets(near_)) return before;
+  LineOutlook& placed = lines_.placed[line];
+  if (placed.stamp != stamp_) find_line(state, line, placed);
+  return placed;
 }
 
-SlotSet FeatureReader::ends_of_field(const GameState& state, std::uint8_t field) const {
-  SlotSet set;
-  EndList ends;
-  find_field(state, field, ends);
-  for (const End& end : ends) set.add(end.slot);
-  return set;
+const FeatureReader::FieldOutlook& FeatureReader::outlook_of_field(const GameState& state, std::uint8_t field) {
+  FieldOutlook& before = fields_.before[field];
+  if (!is_placed_) {
+    if (before.stamp != start_stamp_) find_field(state, field, before);
+    return before;
+  }
+  if (before.stamp == start_stamp_ && !before.depends.meets(near_)) return before;
+  FieldOutlook& placed = fields_.placed[field];
+  if (placed.stamp != stamp_) find_field(state, field, placed);
+  return placed;
 }
 
 // --- Counting tiles -------------------------------------------------------------------------------------------------
@@ -450,49 +493,20 @@ void FeatureReader::set_holders(FigureCounts figures, Row& row) const {
   }
 }
 
-const FeatureReader::CityOutlook& FeatureReader::outlook_of_city(const GameState& state, std::uint8_t city) {
-  CityOutlook& outlook = city_outlooks_[city];
-  if (outlook.stamp == stamp_) return outlook;
-  outlook = {stamp_, 0, 0, {}};
-  find_line(state, city, other_ends_);
-  for (const End& end : other_ends_) outlook.ends.add(end.slot);
-  outlook.cells = other_ends_.size;
-  if (outlook.cells == 1) outlook.closers = closers(code_of_slot_[other_ends_.ends[0].slot], other_ends_.ends[0].sides);
-  return outlook;
-}
-
-const FeatureReader::FieldOutlook& FeatureReader::outlook_of_field(const GameState& state, std::uint8_t field) {
-  FieldOutlook& outlook = field_outlooks_[field];
-  if (outlook.stamp == stamp_) return outlook;
-  outlook = {stamp_, 0, {}};
-  std::bitset<256> seen;
-  state.for_each_city(field, [&](std::uint8_t city) {
-    if (seen[city]) return;
-    seen.set(city);
-    if (state.line(city).open == 0)
-      ++outlook.complete_cities;
-    else
-      outlook.depends.add(outlook_of_city(state, city).ends);
-  });
-  find_field(state, field, other_ends_);
-  for (const End& end : other_ends_) outlook.depends.add(end.slot);
-  return outlook;
-}
-
 void FeatureReader::read_line(const GameState& state, std::uint8_t id, Row& row) {
   const Line& line = state.line(id);
   const bool is_city = line.kind == FeatureKind::kCity;
   row.kind = is_city ? RowKind::kCity : RowKind::kRoad;
-  row.depends = {};
   set_holders(line.figures, row);
-  find_line(state, id, ends_);
+  const LineOutlook& outlook = outlook_of_line(state, id);
+  row.depends = outlook.ends;
 
   Smallest<3> hardest(kMostClosers * 32 + kMostFits);  // closers and fits as one number
   int dead = 0, closers_sum = 0, fixed = 0, hardest_key = hardest[0] + 1;
   int joinable = 0, join_main = 0, join_other = 0, join_size = 0, gains = 0, losses = 0, most_joiners = 0;
   const std::uint8_t* beside = state.lines_by_slot();
-  for (const End& end : ends_) {
-    row.depends.add(end.slot);
+  for (std::size_t e = outlook.first; e < std::size_t{outlook.first} + outlook.cells; ++e) {
+    const End end = ends_[e];
     const unsigned code = code_of_slot_[end.slot];
     const int fitting = std::min(kMostFits, fits(code)), closing = std::min(kMostClosers, closers(code, end.sides));
     const int key = closing * 32 + fitting;
@@ -505,8 +519,7 @@ void FeatureReader::read_line(const GameState& state, std::uint8_t id, Row& row)
       if (other == kNone || other == id) continue;
       const Line& beyond = state.line(other);
       if (beyond.kind != line.kind) continue;
-      find_line(state, other, other_ends_);
-      for (const End& far : other_ends_) row.depends.add(far.slot);
+      row.depends.add(outlook_of_line(state, other).ends);
       const int with = joiners(code, std::countr_zero(static_cast<unsigned>(end.sides)), t);
       if (with == 0) continue;
       most_joiners = std::max(most_joiners, with);
@@ -532,10 +545,10 @@ void FeatureReader::read_line(const GameState& state, std::uint8_t id, Row& row)
   in[kTied] = flag(lead == 0);
   in[kLeadsByOne] = flag(lead == 1);
   in[kOpenEdges] = line.open;
-  in[kCells] = byte(ends_.size);
-  in[kOneCell] = flag(ends_.size == 1);
-  in[kTwoCells] = flag(ends_.size == 2);
-  in[kThreeCells] = flag(ends_.size == 3);
+  in[kCells] = byte(outlook.cells);
+  in[kOneCell] = flag(outlook.cells == 1);
+  in[kTwoCells] = flag(outlook.cells == 2);
+  in[kThreeCells] = flag(outlook.cells == 3);
   in[kFits1] = byte(hardest[0] % 32);
   in[kFits2] = byte(hardest[1] % 32);
   in[kFits3] = byte(hardest[2] % 32);
@@ -548,7 +561,7 @@ void FeatureReader::read_line(const GameState& state, std::uint8_t id, Row& row)
   in[kOneCloser] = flag(closers_1 == 1);
   in[kTwoClosers] = flag(closers_1 == 2);
   in[kFixedEdges] = byte(fixed);
-  in[kExtraEdges] = byte(line.open - ends_.size);
+  in[kExtraEdges] = byte(line.open - outlook.cells);
   in[kJoinable] = byte(joinable);
   in[kJoinMain] = byte(join_main);
   in[kJoinOther] = byte(join_other);
@@ -617,30 +630,10 @@ void FeatureReader::read_building(const GameState& state, const Figure& figure, 
 
 void FeatureReader::read_field(const GameState& state, std::uint8_t id, Row& row) {
   row.kind = RowKind::kField;
-  row.depends = {};
   const FigureCounts figures = state.field_figures(id);
   set_holders(figures, row);
-  find_field(state, id, ends_);
-
-  // Cities at the field, each once.
-  int complete = 0, easy = 0, possible = 0, blocked = 0, two = 0, three = 0, far = 0;
-  std::bitset<256> seen;
-  state.for_each_city(id, [&](std::uint8_t city) {
-    if (seen[city]) return;
-    seen.set(city);
-    const Line& line = state.line(city);
-    if (line.open == 0) {
-      ++complete;
-      return;
-    }
-    const CityOutlook& outlook = outlook_of_city(state, city);
-    row.depends.add(outlook.ends);
-    if (outlook.cells == 1) {
-      ++(outlook.closers >= 4 ? easy : outlook.closers > 0 ? possible : blocked);
-    } else {
-      ++(outlook.cells == 2 ? two : outlook.cells == 3 ? three : far);
-    }
-  });
+  const FieldOutlook& outlook = outlook_of_field(state, id);
+  row.depends = outlook.depends;
 
   int live = 0, joinable = 0, claimed = 0, join_main = 0, join_other = 0, gains = 0, losses = 0;
   int join_cities = 0, gain_cities = 0;
@@ -648,20 +641,20 @@ void FeatureReader::read_field(const GameState& state, std::uint8_t id, Row& row
   met.set(id);
   met.set(kNone);
   const std::uint8_t* beside = state.fields_by_slot();
-  for (const End& end : ends_) {
-    row.depends.add(end.slot);
+  for (std::size_t e = outlook.first; e < std::size_t{outlook.first} + outlook.cells; ++e) {
+    const End end = ends_[e];
     const bool is_live = fits(code_of_slot_[end.slot]) > 0;
     live += is_live;
     for (std::size_t h = 0; h < 8; ++h) {
       const std::uint8_t other = beside[8 * end.slot + h];
-      if (met[other]) continue;
+      if (other == id || met[other]) continue;
       met.set(other);
       if (!is_live) continue;
       ++joinable;
       const FigureCounts beyond = state.field_figures(other);
-      const FieldOutlook& outlook = outlook_of_field(state, other);
-      row.depends.add(outlook.depends);
-      const int cities = outlook.complete_cities;
+      const FieldOutlook& far = outlook_of_field(state, other);
+      row.depends.add(far.depends);
+      const int cities = far.complete;
       join_cities = std::max(join_cities, cities);
       if (!beyond) continue;
       ++claimed;
@@ -680,14 +673,14 @@ void FeatureReader::read_field(const GameState& state, std::uint8_t id, Row& row
   in[kFieldRival] = row.figures_rival;
   in[kFieldTied] = flag(lead == 0);
   in[kFieldLeadsByOne] = flag(lead == 1);
-  in[kCompleteCities] = byte(complete);
-  in[kEasyCities] = byte(easy);
-  in[kPossibleCities] = byte(possible);
-  in[kBlockedCities] = byte(blocked);
-  in[kTwoCellCities] = byte(two);
-  in[kThreeCellCities] = byte(three);
-  in[kFarCities] = byte(far);
-  in[kFieldCells] = byte(ends_.size);
+  in[kCompleteCities] = outlook.complete;
+  in[kEasyCities] = outlook.easy;
+  in[kPossibleCities] = outlook.possible;
+  in[kBlockedCities] = outlook.blocked;
+  in[kTwoCellCities] = outlook.two;
+  in[kThreeCellCities] = outlook.three;
+  in[kFarCities] = outlook.far;
+  in[kFieldCells] = byte(outlook.cells);
   in[kFieldLiveCells] = byte(live);
   in[kFieldJoinable] = byte(joinable);
   in[kFieldRivals] = byte(claimed);

@@ -95,8 +95,9 @@ class FeatureReader {
 
   // Counts are those of `state` from now on; `next` moves first, with `tiles_left` tiles to draw.
   void start(const GameState& state, int next, int tiles_left);
-  // Where the open cells are: those of `state`, until the next call. Figures may differ.
-  void look_at(const GameState& state);
+  // Where the open cells are: those of `placed`, a placement after `state` that changed what lies round the slots
+  // `near`, until the next call. Figures may differ.
+  void look_at(const GameState& placed, const SlotSet& near);
 
   // Rows of a road or city, of a field, of the i-th figure, which stands in a monastery or garden.
   void read_line(const GameState& state, std::uint8_t line, Row& row);
@@ -109,41 +110,46 @@ class FeatureReader {
   void read_all(const GameState& state, std::vector<Row>& rows, std::vector<Inputs>& players);
 
   // The open cells at which a line or a field ends.
-  SlotSet ends_of_line(const GameState& state, std::uint8_t line) const;
-  SlotSet ends_of_field(const GameState& state, std::uint8_t field) const;
+  const SlotSet& ends_of_line(const GameState& state, std::uint8_t line) { return outlook_of_line(state, line).ends; }
+  const SlotSet& ends_of_field(const GameState& state, std::uint8_t field) {
+    return outlook_of_field(state, field).ends;
+  }
 
  private:
   struct End {
     std::uint8_t slot;
     std::uint8_t sides;  // bits: sides of a line, half-edges of a field
   };
-  struct EndList {
-    int size = 0;
-    std::array<End, kMaxOpenCells + 8> ends;
-    const End* begin() const { return ends.data(); }
-    const End* end() const { return ends.data() + size; }
-  };
-  // What was found out since the last look_at.
-  struct CityOutlook {
+  // What does not depend on figures, found out when it is first asked for: of the position, and of the present
+  // placement where that changed it.
+  struct LineOutlook {
     std::uint32_t stamp = 0;
-    int cells;
-    int closers;  // with one cell to fill
+    std::uint16_t first, cells;  // its ends in ends_
+    int closers;                 // with one cell to fill
     SlotSet ends;
   };
   struct FieldOutlook {
     std::uint32_t stamp = 0;
-    int complete_cities;
+    std::uint16_t first, cells;
+    // Cities, once each: complete ones, and others by what it takes to close them.
+    std::uint8_t complete, easy, possible, blocked, two, three, far;
+    SlotSet ends;
     SlotSet depends;  // its open cells and those of its unfinished cities
   };
+  template <class Outlook>
+  struct Known {
+    std::array<Outlook, 256> before, placed;
+  };
 
-  void find_line(const GameState& state, std::uint8_t line, EndList& out) const;
-  void find_field(const GameState& state, std::uint8_t field, EndList& out) const;
+  const LineOutlook& outlook_of_line(const GameState& state, std::uint8_t line);
+  const FieldOutlook& outlook_of_field(const GameState& state, std::uint8_t field);
+  void find_line(const GameState& state, std::uint8_t line, LineOutlook& out);
+  void find_field(const GameState& state, std::uint8_t field, FieldOutlook& out);
+  void find_cells(const GameState& state);
   int count(const FittingTypes::Types& types) const;
   int fits(unsigned code);
   int closers(unsigned code, unsigned sides);
   int joiners(unsigned code, int a, int b);
-  const CityOutlook& outlook_of_city(const GameState& state, std::uint8_t city);
-  const FieldOutlook& outlook_of_field(const GameState& state, std::uint8_t field);
   void set_holders(FigureCounts figures, Row& row) const;
   int wait(int player) const { return (player - next_ + players_) % players_; }
   int turns(int player) const { return (tiles_left_ - wait(player) + players_ - 1) / players_; }
@@ -157,10 +163,13 @@ class FeatureReader {
   std::array<std::int16_t, 256> fits_;
   std::array<std::int16_t, 4096> closers_;
   std::array<std::int16_t, 4096> joiners_;
-  EndList ends_, other_ends_;
-  std::uint32_t stamp_ = 0;
-  std::array<CityOutlook, 256> city_outlooks_;
-  std::array<FieldOutlook, 256> field_outlooks_;
+  std::uint32_t start_stamp_ = 0, stamp_ = 0;
+  bool is_placed_ = false;  // look_at was called since start
+  SlotSet near_;
+  Known<LineOutlook> lines_;
+  Known<FieldOutlook> fields_;
+  std::vector<End> ends_;
+  std::size_t ends_before_ = 0;  // entries of ends_ that belong to the position
 };
 
 }  // namespace carc

@@ -12,6 +12,12 @@ std::vector<float> scales(std::span<const InputInfo> inputs) {
 }  // namespace
 
 FeatureNet::FeatureNet(const Weights& weights) : metadata_(weights.metadata) {
+  std::vector<std::string> names;
+  for (const char* net : {"city", "road", "monastery", "field", "global"}) {
+    for (const char* part : {".0.weight", ".0.bias", ".1.weight", ".1.bias", ".2.weight", ".2.bias"})
+      names.push_back(std::string(net) + part);
+  }
+  weights.expect_tensors(names);
   for (int k = 0; k < kRowKinds; ++k) {
     const auto kind = static_cast<RowKind>(k);
     Mlp& mlp = rows_[static_cast<std::size_t>(k)];

@@ -42,9 +42,9 @@ inline const std::array<const char*, 4>& enum_names(Selection*) {
   return kNames;
 }
 
-enum class FirstPlay : std::uint8_t { kZero, kParent, kOptimistic };
-inline const std::array<const char*, 3>& enum_names(FirstPlay*) {
-  static constexpr std::array<const char*, 3> kNames = {"zero", "parent", "optimistic"};
+enum class FirstPlay : std::uint8_t { kZero, kParent, kOptimistic, kJudged };
+inline const std::array<const char*, 4>& enum_names(FirstPlay*) {
+  static constexpr std::array<const char*, 4> kNames = {"zero", "parent", "optimistic", "judged"};
   return kNames;
 }
 
@@ -89,9 +89,9 @@ struct MctsOptions {
     v("selection", selection, {}, "rule that picks the action of a node");
     v("exploration", exploration, {0, 1000}, "weight c of what is little known, in utility");
     v("first_play", first_play, {},
-      "value of an unvisited action: zero, the parent's mean less a reduction, or optimistic (each once before any "
-      "twice, but with RAVE only where nothing is known of it)");
-    v("first_play_reduction", first_play_reduction, {-2, 2}, "utility that first_play = parent takes off");
+      "value of an unvisited action: zero, the parent's mean less a reduction, optimistic (each once before any twice, "
+      "but with RAVE only where nothing is known of it), or what the evaluator judged it to be, less a reduction");
+    v("first_play_reduction", first_play_reduction, {-2, 2}, "utility that first_play = parent or judged takes off");
     v("progressive_bias", progressive_bias, {0, 1000}, "utility times prior / (1 + n) that is added to an action");
     v("widening_factor", widening_factor, {0, 1000},
       "only the best factor * N^exponent actions by prior are open; 0 = all");

@@ -27,8 +27,9 @@ struct NodeLayout {
   bool judged = false;  // the evaluator judges all actions of a position at once
   bool spread = false;  // sums of squares of the mover's values, for UCB1-tuned
   bool amaf = false;    // all-moves-as-first counts and means
+  bool first = false;   // utilities judged of unvisited actions, for first_play = judged
 
-  int arrays() const { return 4 + players + (spread ? 1 : 0) + (amaf ? 2 : 0); }
+  int arrays() const { return 4 + players + (spread ? 1 : 0) + (amaf ? 2 : 0) + (first ? 1 : 0); }
 };
 
 class Tree {
@@ -51,6 +52,7 @@ class Tree {
     // bring.
     float* means(int player) { return reinterpret_cast<float*>(array(4 + player)); }
     float* spread(const NodeLayout& l) { return reinterpret_cast<float*>(array(4 + l.players)); }
+    float* first(const NodeLayout& l) { return reinterpret_cast<float*>(array(4 + l.players + (l.spread ? 1 : 0))); }
     std::int32_t* amaf_counts(const NodeLayout& l) { return reinterpret_cast<std::int32_t*>(array(l.arrays() - 2)); }
     float* amaf_means(const NodeLayout& l) { return reinterpret_cast<float*>(array(l.arrays() - 1)); }
 

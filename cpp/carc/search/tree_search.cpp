@@ -77,7 +77,8 @@ int AmafTable::last(const Move& move) const {
 // --- The tree -------------------------------------------------------------------------------------------------------
 
 NodeLayout TreeSearch::layout(const MctsOptions& options, const Evaluator& evaluator, int players) {
-  return {players, evaluator.judges_actions(), options.selection == Selection::kUcb1Tuned, options.rave > 0};
+  return {players, evaluator.judges_actions(), options.selection == Selection::kUcb1Tuned, options.rave > 0,
+          options.first_play == FirstPlay::kJudged && evaluator.judges_actions()};
 }
 
 TreeSearch::TreeSearch(const MctsOptions& options, Evaluator& evaluator, Tree& tree, const GameState& state,
@@ -116,6 +117,10 @@ void TreeSearch::set_action(Tree::Node& node, int i, int judged) {
   node.priors()[i] = priors_[from];
   for (int p = 0; p < layout_.players; ++p) {
     node.means(p)[i] = layout_.judged ? after_[from][static_cast<std::size_t>(p)] : 0;
+  }
+  if (layout_.first && node.player != kChancePlayer) {
+    node.first(layout_)[i] =
+        options_.utility(after_[from], layout_.players)[static_cast<std::size_t>(node.player)];
   }
 }
 
@@ -220,7 +225,12 @@ int TreeSearch::select(Tree::Node& node, bool masked) {
   }
   if (scores_.size() < static_cast<std::size_t>(n)) scores_.resize(static_cast<std::size_t>(n));
   float* score = scores_.data();
-  for (int i = 0; i < n; ++i) score[i] = counts[i] ? means[i] : unvisited;
+  if (layout_.first) {
+    const float* first = node.first(layout_);
+    for (int i = 0; i < n; ++i) score[i] = counts[i] ? means[i] : first[i] - options_.first_play_reduction;
+  } else {
+    for (int i = 0; i < n; ++i) score[i] = counts[i] ? means[i] : unvisited;
+  }
 
   const auto total = static_cast<float>(std::max(1, node.visits));
   if (layout_.amaf) {

@@ -23,7 +23,7 @@ from carc.cli.terminal import (
 from carc.config import describe_rules, nearest, parse_rules
 from carc.errors import ConfigError
 
-SUBJECTS = ("core", "search")
+SUBJECTS = ("core", "search", "neural")
 MEASURES = {
     "random_games_per_s": ("random base games for 2, one thread", "{:,.0f} a second"),
     "random_games_per_s_2_threads": ("the same on two threads", "{:,.0f} a second"),
@@ -41,6 +41,11 @@ SEARCH_MEASURES = {
     "champion_sims_per_s_two_threads": ("the same on two threads", "{:,.0f} a second"),
     "two_threads_ratio": ("the second as a multiple of the first", "{:.2f}"),
     "nodes_bytes": ("a node of the champion's trees", "{:,.0f} bytes"),
+}
+NEURAL_MEASURES = {
+    "feature_net_turn_us": ("all turns of a position by feature-net", "{:,.1f} us"),
+    "feature_net_sims_per_s": ("feature-net-search over a game, simulations", "{:,.0f} a second"),
+    "selfplay_games_per_s": ("games of self-play, one turn ahead", "{:,.0f} a second"),
 }
 
 
@@ -97,7 +102,7 @@ def perft_command(
 
 def bench(
     subject: Annotated[
-        str, typer.Argument(metavar="[SUBJECT]", help="What to measure: core or search.")
+        str, typer.Argument(metavar="[SUBJECT]", help="What to measure: core, search or neural.")
     ] = "core",
     seconds: Annotated[
         float,
@@ -108,27 +113,31 @@ def bench(
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Measure the speed of the engine, or of the searches.
+    """Measure the speed of the engine, of the searches or of the networks.
 
     Each measure has one warm-up and five runs, of which the best counts: the one least disturbed by
     other work. The champion plays whole games against greedy, two at least.
     """
-    from carc.bench import measure_core, measure_search
+    from carc.bench import measure_core, measure_neural, measure_search
 
     if subject not in SUBJECTS:
         raise ConfigError(
             f"found subject '{subject}', did you mean '{nearest(subject, SUBJECTS)}'?"
         )
-    is_search = subject == "search"
-    with progress(4 if is_search else 7, 0, "measures", quiet) as step:
-        measured = measure_search(seconds, step) if is_search else measure_core(seconds, step)
+    measure, rows, count = {
+        "core": (measure_core, MEASURES, 7),
+        "search": (measure_search, SEARCH_MEASURES, 4),
+        "neural": (measure_neural, NEURAL_MEASURES, 3),
+    }[subject]
+    with progress(count, 0, "measures", quiet) as step:
+        measured = measure(seconds, step)
     measures = asdict(measured)
-    method = "best of the runs" if is_search else "one warm-up, best of five runs"
+    method = "best of the runs" if subject == "search" else "one warm-up, best of five runs"
     if json:
         print_json({**measures, "method": method, "seconds": seconds})
         return
-    head = "best" if is_search else "best of five"
+    head = "best" if subject == "search" else "best of five"
     table = plain_table("measure", head, right=(head,))
-    for key, (meaning, form) in (SEARCH_MEASURES if is_search else MEASURES).items():
+    for key, (meaning, form) in rows.items():
         table.add_row(meaning, form.format(measures[key]))
     out().print(table)
