@@ -70,7 +70,7 @@ from carc._core import (
 )
 from carc._version import __version__
 from carc.agents import agent_table, make_agent, play_game, play_games
-from carc.errors import ConfigError, ForfeitError, ResultsError
+from carc.errors import ConfigError, ForfeitError, GamesError, ResultsError, TrainingError
 
 __all__ = [
     "PROTOCOL_VERSION",
@@ -91,6 +91,7 @@ __all__ = [
     "GameRecord",
     "GameResult",
     "GameState",
+    "GamesError",
     "IllegalAction",
     "NamedAgent",
     "NotationError",
@@ -106,6 +107,7 @@ __all__ = [
     "Tile",
     "TileSet",
     "TileSetError",
+    "TrainingError",
     "WeightsError",
     "__version__",
     "agent_kinds",

@@ -13,3 +13,11 @@ class ResultsError(Error):
 
 class ForfeitError(Error):
     """An agent forfeited a game in a tournament that does not go on after that."""
+
+
+class GamesError(Error):
+    """A file of self-play games that is damaged or none, or of another version."""
+
+
+class TrainingError(Error):
+    """A training that cannot go on: numbers that are not finite, a run folder in use."""
