@@ -36,7 +36,7 @@ def save_checkpoint(
     text = json.dumps({"format": FORMAT, **progress}).encode()
     arrays["progress"] = np.frombuffer(text, np.uint8)
     stream = io.BytesIO()
-    np.savez(stream, **arrays)  # type: ignore[arg-type]
+    np.savez(stream, **arrays)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, stream.getvalue())
 
@@ -68,8 +68,8 @@ def load_checkpoint(
     network.load_state_dict(parts["network"])
     state: dict[int, dict[str, Tensor]] = {}
     for name, value in parts["optimizer"].items():
-        index, _, key = name.partition("/")
-        state.setdefault(int(index), {})[key] = value
+        number, _, key = name.partition("/")
+        state.setdefault(int(number), {})[key] = value
     optimizer.load_state_dict(
         {"state": state, "param_groups": optimizer.state_dict()["param_groups"]}
     )

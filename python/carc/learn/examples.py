@@ -4,6 +4,7 @@ Rows of all positions lie one after the other, so a batch is a few slices. 1 M p
 0.6 GB; joining the files' arrays takes no more than the largest of them on top.
 """
 
+import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
@@ -69,6 +70,13 @@ class Examples:
     def bytes(self) -> int:
         """Memory of the arrays."""
         return sum(each.nbytes for each in self.arrays.values())
+
+    def checksum(self) -> int:
+        """Return a number that stands for the arrays' content."""
+        out = 0
+        for name in sorted(self.arrays):
+            out = zlib.crc32(np.ascontiguousarray(self.arrays[name]).data.cast("B"), out)
+        return out
 
     def batch(self, blocks: Iterable[tuple[int, int]]) -> Batch:
         """Return the positions of some blocks [begin, end), one after the other."""

@@ -6,7 +6,7 @@ training that was stopped and taken up again.
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from math import cos, isfinite, pi
 from pathlib import Path
@@ -37,8 +37,8 @@ OFFENDING = "offending-batch.npz"
 class FitOptions:
     """How a network is trained.
 
-    dense_passes, joint_passes: passes over the examples with the dense loss, and with the joint one.
-        A loss of the user's has as many as both together.
+    dense_passes, joint_passes: passes over the examples with the dense loss, and with the joint
+        one. A loss of the user's has as many as both together.
     joint_weight: of the margin's squared error, added to the dense loss.
     learning_rate, weight_decay: of AdamW.
     schedule: of the learning rate over each of the two phases, one of `SCHEDULES`.
@@ -156,7 +156,7 @@ class _Training:
         stopped: Callable[[], bool],
     ) -> list[dict[str, Any]]:
         checkpoint = folder / CHECKPOINT if folder else None
-        fingerprint = self._fingerprint(seed)
+        fingerprint = self._fingerprint(seed) if folder else ""
         if checkpoint:
             self._take_up(checkpoint, fingerprint)
         all_steps = sum(phase.passes for phase in self.phases) * self.steps_a_pass
@@ -256,9 +256,9 @@ class _Training:
 
     def _fingerprint(self, seed: int) -> str:
         """Return what stands for this training: a checkpoint of another one is not taken up."""
-        size = [len(self.examples), self.examples.rows, [(p.name, p.passes) for p in self.phases]]
+        phases = [(phase.name, phase.passes) for phase in self.phases]
         shapes = [list(each.shape) for each in self.network.state_dict().values()]
-        text = json.dumps([asdict(self.options), seed, size, shapes])
+        text = json.dumps([asdict(self.options), seed, phases, shapes, self.examples.checksum()])
         return hashlib.sha256(text.encode()).hexdigest()
 
     def _take_up(self, path: Path, fingerprint: str) -> None:
@@ -288,6 +288,6 @@ def _phases(network: nn.Module, loss: Loss | None, options: FitOptions) -> list[
 
 
 @torch.no_grad()
-def _assign(weights: list[Tensor], values: list[Tensor]) -> None:
+def _assign(weights: Sequence[Tensor], values: Sequence[Tensor]) -> None:
     for weight, value in zip(weights, values, strict=True):
         weight.copy_(value)

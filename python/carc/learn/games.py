@@ -36,9 +36,9 @@ TURN_COLUMNS = {
 }
 POLICY_COLUMNS = {"policy_size": np.uint16, "policy_action": np.uint32, "policy_share": np.float32}
 DECISIONS = 2  # of a turn, with a policy each
-META_KEYS = ("carc", "checksum", "first_game", "format", "games", "network", "options") + (
-    "rules",
-    "seed",
+META_KEYS = (
+    *("carc", "checksum", "first_game", "format", "games"),
+    *("network", "options", "rules", "seed"),
 )
 
 Arrays = dict[str, npt.NDArray[Any]]

@@ -1,4 +1,4 @@
-"""What the feature network learns from: dense labels of every feature, and the margin as a whole."""
+"""What the feature network learns from: dense labels of every feature, and the whole margin."""
 
 from collections.abc import Callable
 from typing import TypeAlias, TypeVar

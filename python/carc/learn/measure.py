@@ -37,7 +37,7 @@ def measure(network: nn.Module, examples: Examples, size: int = 4096) -> dict[st
             _add_dense(dense, rows, outputs, batch)
     error, residual = torch.cat(errors).double(), torch.cat(residuals).double()
     count = torch.cat(players)
-    out = {
+    out: dict[str, Any] = {
         "explained": _explained(error, residual),
         "margin_rmse": float(error.square().mean().sqrt()),
         "explained_by_players": {

@@ -126,7 +126,7 @@ class FeatureNet(nn.Module):
         first = {kind: arrays.get(f"{kind}.0.weight") for kind in ("city", GLOBAL)}
         if any(each is None or each.ndim != 2 for each in first.values()):
             raise ConfigError(f"{path}: found no city.0.weight and global.0.weight, expected both")
-        network = cls(len(first["city"]), len(first[GLOBAL]))  # type: ignore[arg-type]
+        network = cls(len(first["city"]), len(first[GLOBAL]))
         expected = {name: tuple(value.shape) for name, value in network.state_dict().items()}
         found = {name: value.shape for name, value in arrays.items()}
         for name in sorted(expected.keys() | found.keys()):

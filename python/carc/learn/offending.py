@@ -3,6 +3,7 @@
 import dataclasses
 import io
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +16,7 @@ from carc.learn.batch import Batch
 def save_batch(path: Path, batch: Batch) -> None:
     """Write the tensors of a batch as NumPy's .npz: ``score``, ``city.targets``, ..."""
     arrays: dict[str, npt.NDArray[np.generic]] = {}
-    parts = {"": batch, "global.": batch.globals}
+    parts: dict[str, Any] = {"": batch, "global.": batch.globals}
     parts |= {f"{kind}.": rows for kind, rows in batch.features.items()}
     for prefix, part in parts.items():
         for field in dataclasses.fields(part):
