@@ -88,7 +88,7 @@ def play_games(
     size = DEAR_UNIT if searching else CHEAP_UNIT
     units = iter(range(0, len(games), size))
     finished, going_on = 0, True
-    with _connected(address, workers) as ray:
+    with connected(address, workers) as ray:
         task = ray.remote(num_cpus=1, max_retries=-1)(play_unit)
         shared = ray.put(rules), ray.put(specs)
         pending: dict[Any, int] = {}
@@ -109,7 +109,11 @@ def play_games(
 
 
 @contextmanager
-def _connected(address: str, workers: int) -> Iterator[Any]:
+def connected(address: str, workers: int) -> Iterator[Any]:
+    """Give the module ray, connected to a cluster; raises ConfigError where there is none.
+
+    workers: of a local cluster.
+    """
     options: Mapping[str, Any] = {"address": address}
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     if address == LOCAL:  # read when Ray is imported

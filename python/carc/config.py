@@ -280,7 +280,7 @@ def _tournament(
     if "time_ms" in options:
         from carc.agents import limit_time  # which reads its files by this module
 
-        time_ms = _number(options["time_ms"], label("time_ms"), 0.1, 10_000_000)
+        time_ms = read_number(options["time_ms"], label("time_ms"), 0.1, 10_000_000)
         names = names or agents
         agents = tuple(limit_time(agents, time_ms, label("time_ms")))
     if len(agents) < rules.players:
@@ -289,7 +289,7 @@ def _tournament(
         raise ConfigError(f"{found}, expected as many at least")
 
     def whole(key: str, default: int, least: int, most: int) -> int:
-        return _whole(options.get(key, default), label(key), least, most)
+        return read_whole(options.get(key, default), label(key), least, most)
 
     default = TournamentConfig
     config = TournamentConfig(
@@ -298,18 +298,20 @@ def _tournament(
         rounds=whole("rounds", default.rounds, 1, MAX_ROUNDS),
         seed=whole("seed", default.seed, 0, MAX_SEED),
         rules=rules,
-        format=_one_of(options.get("format", default.format), label("format"), FORMATS),
+        format=read_choice(options.get("format", default.format), label("format"), FORMATS),
         seeds=whole("seeds", default.seeds, 1, len(agents) - rules.players + 1),
         tables=whole("tables", default.tables, 0, MAX_GAMES),
-        seatings=_one_of(options.get("seatings", default.seatings), label("seatings"), SEATINGS),
-        repeat=_flag(options.get("repeat", default.repeat), label("repeat")),
-        common_random_numbers=_flag(
+        seatings=read_choice(
+            options.get("seatings", default.seatings), label("seatings"), SEATINGS
+        ),
+        repeat=read_flag(options.get("repeat", default.repeat), label("repeat")),
+        common_random_numbers=read_flag(
             options.get("common_random_numbers", default.common_random_numbers),
             label("common_random_numbers"),
         ),
-        recover=_flag(options.get("recover", default.recover), label("recover")),
+        recover=read_flag(options.get("recover", default.recover), label("recover")),
         sprt=read_sprt(options["sprt"], label("sprt")) if "sprt" in options else None,
-        luck=_flag(options["luck"], label("luck")) if "luck" in options else None,
+        luck=read_flag(options["luck"], label("luck")) if "luck" in options else None,
         reference=options.get("reference"),
         concurrency=whole("concurrency", 1, 1, 1024) if "concurrency" in options else None,
     )
@@ -331,7 +333,7 @@ def _rules(options: Mapping[str, Any], labels: Mapping[str, str], base: Path) ->
     rules = parse_rules(given, labels.get("rules", "rules"), base)
     if "players" not in options:
         return rules
-    players = _whole(options["players"], labels["players"], 2, 5)
+    players = read_whole(options["players"], labels["players"], 2, 5)
     stated = rules_table(given, "rules").get("players", players)
     if stated != players:
         found = f"{labels['rules']}: found players {stated}"
@@ -358,10 +360,10 @@ def read_sprt(value: object, label: str) -> SprtConfig:
     low_key, high_key = kinds[kind]
     test = SprtConfig(
         kind=kind,
-        low=_number(value.get(low_key, 0), f"{label}: {low_key}", -1000, 1000),
-        high=_number(value.get(high_key, 0), f"{label}: {high_key}", -1000, 1000),
-        alpha=_number(value.get("alpha", default.alpha), f"{label}: alpha", 1e-6, 0.49),
-        beta=_number(value.get("beta", default.beta), f"{label}: beta", 1e-6, 0.49),
+        low=read_number(value.get(low_key, 0), f"{label}: {low_key}", -1000, 1000),
+        high=read_number(value.get(high_key, 0), f"{label}: {high_key}", -1000, 1000),
+        alpha=read_number(value.get("alpha", default.alpha), f"{label}: alpha", 1e-6, 0.49),
+        beta=read_number(value.get("beta", default.beta), f"{label}: beta", 1e-6, 0.49),
     )
     if not test.low < test.high:
         found = f"{label}: found {low_key} {test.low:g} and {high_key} {test.high:g}"
@@ -369,27 +371,31 @@ def read_sprt(value: object, label: str) -> SprtConfig:
     return test
 
 
-def _whole(value: object, label: str, least: int, most: int) -> int:
+def read_whole(value: object, label: str, least: int, most: int) -> int:
+    """Read a whole number; raises ConfigError, whose message begins with `label`."""
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
         shown = "2^64 - 1" if most == MAX_SEED else str(most)
         raise ConfigError(f"{label}: found {value!r}, expected an integer from {least} to {shown}")
     return value
 
 
-def _number(value: object, label: str, least: float, most: float) -> float:
+def read_number(value: object, label: str, least: float, most: float) -> float:
+    """Read a finite number, as `read_whole`."""
     good = isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
     if not good or not least <= value <= most:  # type: ignore[operator]
         raise ConfigError(f"{label}: found {value!r}, expected a number from {least} to {most}")
     return float(value)  # type: ignore[arg-type]
 
 
-def _flag(value: object, label: str) -> bool:
+def read_flag(value: object, label: str) -> bool:
+    """Read true or false, as `read_whole`."""
     if not isinstance(value, bool):
         raise ConfigError(f"{label}: found {value!r}, expected true or false")
     return value
 
 
-def _one_of(value: object, label: str, choices: Sequence[str]) -> str:
+def read_choice(value: object, label: str, choices: Sequence[str]) -> str:
+    """Read one of some texts, as `read_whole`."""
     if value not in choices:
         raise ConfigError(f"{label}: found {value!r}, expected one of {', '.join(choices)}")
     return str(value)

@@ -14,7 +14,19 @@ from typing import Any
 import typer
 
 from carc._core import Error
-from carc.cli import analyse, bot, info, match, measure, play, report, results, tournament, verify
+from carc.cli import (
+    analyse,
+    bot,
+    info,
+    learn,
+    match,
+    measure,
+    play,
+    report,
+    results,
+    tournament,
+    verify,
+)
 from carc.cli.terminal import COMMAND, ReaderGoneError, complain, open_missing_streams
 from carc.config import nearest
 
@@ -29,7 +41,10 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for group in (match, tournament, results, report, play, analyse, bot, verify, measure, info):
+for group in (
+    *(match, tournament, results, report, play, analyse, bot),
+    *(learn, verify, measure, info),
+):
     group.register(app)
 
 # Typer publishes only this class of its family of errors about the command line.

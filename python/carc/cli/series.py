@@ -116,7 +116,7 @@ def play_series(
                 play_missing(
                     settings,
                     store,
-                    concurrency=concurrency or settings.concurrency or _cores(),
+                    concurrency=concurrency or settings.concurrency or cores(),
                     cluster=cluster,
                     on_game=after_game,
                     stopped=stopped,
@@ -180,7 +180,8 @@ def _opening(settings: TournamentConfig, kept: int, path: Path, again: str, over
     return f"{start}Games are kept in {path}\nIf this is stopped, go on with: {again}"
 
 
-def _cores() -> int:
+def cores() -> int:
+    """Return how many cores this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -6,7 +6,6 @@ Rows of all positions lie one after the other, so a batch is a few slices. 1 M p
 
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
 from typing import Any
@@ -21,26 +20,10 @@ from carc.errors import GamesError
 from carc.learn.batch import Batch, batch_of_arrays
 from carc.learn.encoder import GLOBAL, KINDS
 from carc.learn.games import GamesFile, read_games
+from carc.learn.labels import LabelOptions
 
 KEEP_STREAM = 2**62  # of a file's seed, beside those of its games: which positions are kept
 ROW_KINDS = (*KINDS, GLOBAL)
-
-
-@dataclass(frozen=True, kw_only=True)
-class LabelOptions:
-    """Which positions of a game are kept, and what they teach.
-
-    keep, keep_explored: probability that a position is kept, and that after a turn that explored.
-    blend: lambda of TD(lambda): 1 teaches the end of the game, 0 the value of the next turn.
-    bag_average: teach the value of `network` after the draw, averaged over the tiles left.
-    network: path of the network that gives values; the hand-made evaluation if empty.
-    """
-
-    keep: float = 0.3
-    keep_explored: float = 0.7
-    blend: float = 1.0
-    bag_average: bool = False
-    network: str = ""
 
 
 class Examples:

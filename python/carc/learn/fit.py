@@ -25,39 +25,12 @@ from carc.learn.losses import Loss, dense_loss, joint_loss, margin_loss
 from carc.learn.measure import measure
 from carc.learn.network import FeatureNet
 from carc.learn.offending import save_batch
+from carc.learn.settings import CHECKPOINT, FitOptions
+from carc.learn.stopping import StoppedError
 
-SCHEDULES = ("constant", "cosine", "one-cycle")
 WARM_UP = 0.3  # of a one-cycle schedule, which begins at 1 / 25 of the rate
 CHECKPOINT_STEPS = 50
-CHECKPOINT = "checkpoint.npz"
 OFFENDING = "offending-batch.npz"
-
-
-@dataclass(frozen=True, kw_only=True)
-class FitOptions:
-    """How a network is trained.
-
-    dense_passes, joint_passes: passes over the examples with the dense loss, and with the joint
-        one. A loss of the user's has as many as both together.
-    joint_weight: of the margin's squared error, added to the dense loss.
-    learning_rate, weight_decay: of AdamW.
-    schedule: of the learning rate over each of the two phases, one of `SCHEDULES`.
-    average: decay by step of the running mean of the weights that is the result; 0: none.
-    batch: positions a step. block: positions that follow each other in the games, of which batches
-        are put together; they share games, a block at a time.
-    threads: of torch. The weights are the same bit for bit with 1 only.
-    """
-
-    dense_passes: int = 2
-    joint_passes: int = 3
-    joint_weight: float = 0.3
-    learning_rate: float = 3e-3
-    weight_decay: float = 0.01
-    schedule: str = "constant"
-    average: float = 0.0
-    batch: int = 4096
-    block: int = 128
-    threads: int = 1
 
 
 @dataclass(frozen=True)
@@ -77,10 +50,6 @@ class Phase:
     name: str
     passes: int
     loss: Loss
-
-
-class StoppedError(Exception):
-    """The training was stopped; its checkpoint is written, if it has a folder."""
 
 
 def fit(
@@ -104,7 +73,7 @@ def fit(
         joint one; of another network the margins' squared error.
     held_out: examples that the metrics are measured on.
     folder: keeps a checkpoint, from which the same call goes on, and a batch that led to NaN.
-    stopped: asked after each step; True raises StoppedError.
+    stopped: asked after each step; True raises `carc.learn.stopping.StoppedError`.
 
     Raises TrainingError when the loss or a weight is no longer finite.
     """
