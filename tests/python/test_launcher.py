@@ -53,9 +53,14 @@ def test_tests_need_their_libraries() -> None:
 
 def test_commands_need_their_extras_and_no_others() -> None:
     assert extras() == []
-    assert extras("test") == ["test", "data", "report", "ray"]
+    assert extras("test") == ["test", "data", "report", "ray", "train"]
     assert extras("test", "-h") == extras("test")
     assert extras("report", "a.sqlite") == ["report"]
+    assert extras("train", "a.toml", "--run", "a") == extras("fit", "games") == ["train"]
+    assert extras("selfplay", "games") == ["data"]
+    assert extras("gate", "a.safetensors", "b.safetensors") == []
+    assert extras("train", "a.toml", "--cluster", "local") == ["train", "ray"]
+    assert extras("selfplay", "games", "--cluster=local") == ["data", "ray"]
     assert extras("results", "export", "a.sqlite", "a.parquet") == ["data"]
     assert extras("verify", "a.parquet") == []
     for command in ("match", "tournament"):

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from carc import _core
 from carc._core import GameState
-from carc.learn.encoder import GLOBAL, KINDS, NOBODY, SEATS
+from carc.learn.encoder import GLOBAL, KINDS, NOBODY, SEATS, encoder
 
 
 @dataclass(frozen=True)
@@ -70,6 +70,11 @@ class Batch:
 
     def __len__(self) -> int:
         return len(self.players)
+
+    def scaled(self, kind: str) -> Tensor:
+        """Return the inputs of a kind's rows, or `GLOBAL`'s, times their scales, float32 [R, I]."""
+        rows = self.globals if kind == GLOBAL else self.features[kind]
+        return rows.inputs.float() * torch.from_numpy(encoder().scales[kind])
 
 
 def batch_of_arrays(arrays: Mapping[str, Any]) -> Batch:

@@ -14,7 +14,6 @@ import torch
 from torch import Tensor, nn
 
 from carc import _core
-from carc.errors import ConfigError
 from carc.learn.batch import Batch, FeatureRows
 from carc.learn.encoder import GLOBAL, KINDS, SEATS, UNIT, Encoder, encoder
 
@@ -55,9 +54,6 @@ class FeatureNet(nn.Module):
                 self.add_module(kind, _mlp(self.encoder.width(kind), hidden, HEADS))
             width = self.encoder.width(GLOBAL) + 1
             self.add_module(GLOBAL, _mlp(width, hidden_global, GLOBAL_HEADS))
-        for kind in (*KINDS, GLOBAL):
-            scale = torch.from_numpy(self.encoder.scales[kind])
-            self.register_buffer(f"{kind}_scale", scale, persistent=False)
 
     def forward(self, batch: Batch) -> Tensor:
         """Return the points that each player is expected to have at the end, float32 [P, 5]."""
@@ -69,7 +65,7 @@ class FeatureNet(nn.Module):
 
     def outputs(self, batch: Batch) -> Outputs:
         """Return everything that the network says of a batch."""
-        heads = {kind: self._feature(kind, batch.features[kind].inputs) for kind in KINDS}
+        heads = {kind: _run_mlp(self.get_submodule(kind), batch.scaled(kind)) for kind in KINDS}
         unclaimed = self._global(batch, heads)
         everyone = batch.score.new_zeros(len(batch))
         by_seat = batch.score.new_zeros(len(batch) * SEATS)
@@ -79,14 +75,10 @@ class FeatureNet(nn.Module):
         to_come = (by_seat.view(-1, SEATS) + everyone[:, None]) * batch.seated
         return Outputs(heads, unclaimed, to_come)
 
-    def _feature(self, kind: str, inputs: Tensor) -> Tensor:
-        return _run_mlp(self.get_submodule(kind), inputs.float() * self.get_buffer(f"{kind}_scale"))
-
     def _global(self, batch: Batch, heads: Mapping[str, Tensor]) -> Tensor:
-        rows = batch.globals
-        scaled = rows.inputs.float() * self.get_buffer(f"{GLOBAL}_scale")
-        expected = self.returns(batch, heads)[rows.seat]
-        return _run_mlp(self.get_submodule(GLOBAL), torch.cat([scaled, expected[:, None]], 1))
+        expected = self.returns(batch, heads)[batch.globals.seat]
+        inputs = torch.cat([batch.scaled(GLOBAL), expected[:, None]], 1)
+        return _run_mlp(self.get_submodule(GLOBAL), inputs)
 
     @torch.no_grad()
     def returns(self, batch: Batch, heads: Mapping[str, Tensor]) -> Tensor:
@@ -117,21 +109,21 @@ class FeatureNet(nn.Module):
             "hidden_global": str(self.hidden_global),
         }
         path.parent.mkdir(parents=True, exist_ok=True)
-        _core.write_weights(str(path), {**(metadata or {}), **own}, arrays)
+        _core.write_weights(path, {**(metadata or {}), **own}, arrays)
 
     @classmethod
     def load(cls, path: Path) -> "FeatureNet":
-        """Read a network; raises carc.Error for a file that holds none of this encoder."""
-        _, arrays = _core.read_weights(str(path), FORMAT, encoder().version)
+        """Read a network; raises WeightsError for a file that holds none of this encoder."""
+        _, arrays = _core.read_weights(path, FORMAT, encoder().version)
         first = {kind: arrays.get(f"{kind}.0.weight") for kind in ("city", GLOBAL)}
         if any(each is None or each.ndim != 2 for each in first.values()):
-            raise ConfigError(f"{path}: found no city.0.weight and global.0.weight, expected both")
+            raise _core.WeightsError(f"{path}: found no city.0.weight and global.0.weight, expected both")
         network = cls(len(first["city"]), len(first[GLOBAL]))
         expected = {name: tuple(value.shape) for name, value in network.state_dict().items()}
         found = {name: value.shape for name, value in arrays.items()}
         for name in sorted(expected.keys() | found.keys()):
             if found.get(name) != expected.get(name):
-                raise ConfigError(
+                raise _core.WeightsError(
                     f"{path}: {name}: found shape {found.get(name)}, expected {expected.get(name)}"
                 )
         network.load_state_dict({name: torch.tensor(value) for name, value in arrays.items()})
