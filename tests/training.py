@@ -59,7 +59,12 @@ def tiny_config(path: Path, *, seed: int = 5, pairs: int = 2, more: str = "") ->
 
 
 def make_games(
-    games: int = 4, *, rules: carc.Rules | None = None, seed: int = 3, first: int = 0, **options: Any
+    games: int = 4,
+    *,
+    rules: carc.Rules | None = None,
+    seed: int = 3,
+    first: int = 0,
+    **options: Any,
 ) -> GamesFile:
     """Play a few games of the hand-made evaluation against itself."""
     rules = rules or carc.Rules()

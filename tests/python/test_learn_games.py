@@ -87,7 +87,7 @@ def test_arrays_that_do_not_fit_are_not_written(change: str, tmp_path: Path) -> 
     assert list(tmp_path.iterdir()) == []
 
 
-# --- Damaged files ---------------------------------------------------------------------------------
+# --- Damaged files --------------------------------------------------------------------------------
 
 
 def changed_bytes(change: Callable[[bytes], bytes]) -> Callable[[Path], None]:
@@ -201,7 +201,7 @@ def test_damaged_files_are_refused_by_name(damage: str, good_file: bytes, tmp_pa
     path = tmp_path / "bad.parquet"
     path.write_bytes(good_file)
     DAMAGES[damage](path)
-    with pytest.raises(carc.GamesError, match="expected|unknown") as error:
+    with pytest.raises(carc.GamesError, match=r"expected|unknown") as error:
         read_games(path)
     assert str(error.value).startswith(f"{path}: ")
     assert "\n" not in str(error.value)

@@ -117,7 +117,7 @@ class FeatureNet(nn.Module):
         _, arrays = _core.read_weights(path, FORMAT, encoder().version)
         first = {kind: arrays.get(f"{kind}.0.weight") for kind in ("city", GLOBAL)}
         if any(each is None or each.ndim != 2 for each in first.values()):
-            raise _core.WeightsError(f"{path}: found no city.0.weight and global.0.weight, expected both")
+            raise _core.WeightsError(f"{path}: found no city.0.weight and global.0.weight")
         network = cls(len(first["city"]), len(first[GLOBAL]))
         expected = {name: tuple(value.shape) for name, value in network.state_dict().items()}
         found = {name: value.shape for name, value in arrays.items()}
