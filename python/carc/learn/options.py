@@ -55,4 +55,4 @@ def read_value(default: object, allowed: Range, value: object, label: str, key: 
     least, most = allowed
     if isinstance(default, int):
         return read_whole(value, name, int(least), int(most))
-    return read_number(value, name, float(least), float(most))
+    return read_number(value, name, least, most)
