@@ -151,7 +151,7 @@ def selfplay(
         played = play_missing(
             shards,
             threads=around.threads,
-            cluster=cluster,
+            cluster=around.cluster,
             on_shard=lambda each: [step() for _ in range(each.games)],
             stopped=around.stopped,
         )
@@ -324,16 +324,21 @@ def _surroundings(
     quiet: bool, concurrency: int | None, cluster: str | None
 ) -> Iterator["Surroundings"]:
     """Give what a long work needs; where it is stopped, say how to go on and exit."""
+    from carc.learn.cluster import Cluster
     from carc.learn.stopping import StoppedError
     from carc.learn.surroundings import Surroundings
 
     say = notes(quiet)
     again = shlex.join([COMMAND, *sys.argv[1:]])
     try:
-        with stop_at_interrupt(quiet) as stopped:
+        threads = concurrency or cores()
+        with (
+            Cluster(cluster, threads) if cluster else contextlib.nullcontext() as workers,
+            stop_at_interrupt(quiet) as stopped,
+        ):
             yield Surroundings(
-                threads=concurrency or cores(),
-                cluster=cluster,
+                threads=threads,
+                cluster=workers,
                 progress=lambda total, done, what: progress(total, done, what, quiet),
                 note=lambda text: say.print(text, soft_wrap=True),
                 stopped=stopped,

@@ -6,7 +6,7 @@ depends on nothing else, so a cluster's games are those of one thread here.
 
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -39,43 +39,63 @@ def play_unit(
         return learner(kind).self_play(rules, options, path, seed, first_game, games, 1)
 
 
-def play_shards(
-    shards: Sequence[Shard], *, address: str, workers: int, stopped: Callable[[], bool]
-) -> Iterator[tuple[Shard, Arrays]]:
-    """Yield shards with their games, as they end; no more after `stopped()` than are in flight.
+class Cluster:
+    """A Ray cluster, connected when the first shard is to be played, until the end of a with.
 
-    workers: of a local cluster.
+    address: see `carc.cluster`. workers: of a local cluster.
     """
-    waiting = iter(shards)
-    with connected(address, workers) as ray:
+
+    def __init__(self, address: str, workers: int) -> None:
+        self._address, self._workers = address, workers
+        self._stack = ExitStack()
+        self._ray: Any = None
+
+    def __enter__(self) -> "Cluster":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+        self._ray = None
+
+    def play(
+        self, shards: Sequence[Shard], stopped: Callable[[], bool]
+    ) -> Iterator[tuple[Shard, Arrays]]:
+        """Yield shards with their games, as they end; none begins after `stopped()`."""
+        if self._ray is None:
+            self._ray = self._stack.enter_context(connected(self._address, self._workers))
+        ray = self._ray
         task = ray.remote(num_cpus=1, max_retries=-1)(play_unit)
+        waiting = iter(shards)
         networks: dict[Path | None, Any] = {}  # read once, sent to each machine once
         pending: dict[Any, Shard] = {}
         while True:
             room = max(1, int(ray.cluster_resources().get("CPU", 1))) * IN_FLIGHT - len(pending)
             for shard in islice(waiting, max(room, 0)) if not stopped() else ():
-                series = shard.series
-                if series.network not in networks:
-                    networks[series.network] = ray.put(
-                        None if series.network is None else series.network.read_bytes()
-                    )
-                reference = task.remote(
-                    series.kind,
-                    series.rules,
-                    dict(series.options),
-                    networks[series.network],
-                    series.seed,
-                    shard.first_game,
-                    shard.games,
-                    __version__,
-                )
-                pending[reference] = shard
+                network = shard.series.network
+                if network not in networks:
+                    networks[network] = ray.put(None if network is None else network.read_bytes())
+                pending[_start(task, shard, networks[network])] = shard
             if not pending:
                 return
             ready, _ = ray.wait(list(pending), num_returns=1, timeout=ASKED_EVERY)
             for reference in ready:
                 arrays = {name: each.copy() for name, each in ray.get(reference).items()}
                 yield pending.pop(reference), arrays
+
+
+def _start(task: Any, shard: Shard, network: Any) -> Any:
+    """Start a unit; returns the reference of its games."""
+    series = shard.series
+    return task.remote(
+        series.kind,
+        series.rules,
+        dict(series.options),
+        network,
+        series.seed,
+        shard.first_game,
+        shard.games,
+        __version__,
+    )
 
 
 @contextmanager

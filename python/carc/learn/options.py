@@ -52,6 +52,8 @@ def read_value(default: object, allowed: Range, value: object, label: str, key: 
             raise ConfigError(f"{name}: found {value!r}, expected a text")
         return value
     assert allowed is not None
+    least: Any
+    most: Any
     least, most = allowed
     if isinstance(default, int):
         return read_whole(value, name, int(least), int(most))

@@ -8,12 +8,15 @@ import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from carc._core import Rules
 from carc.learn.games import Arrays, GamesFile, write_games
 from carc.learn.kinds import learner
 from carc.learn.stopping import StoppedError, in_thread
+
+if TYPE_CHECKING:  # which uses this module
+    from carc.learn.cluster import Cluster
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,22 +91,19 @@ def play_missing(
     shards: Sequence[Shard],
     *,
     threads: int = 1,
-    cluster: str | None = None,
+    cluster: "Cluster | None" = None,
     on_shard: Callable[[Shard], object] = lambda _: None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> int:
     """Play the shards that are not there; returns the number of games played.
 
-    cluster: address of a Ray cluster that plays them, with the same results; see
-        `carc.learn.cluster`.
+    cluster: plays them, with the same results.
     on_shard: called after each is written. Raises StoppedError when `stopped()` says so between two
     shards; the same call then goes on.
     """
     missing = [shard for shard in shards if not shard.path.exists()]
     if cluster is not None and missing:
-        from carc.learn.cluster import play_shards
-
-        played = play_shards(missing, address=cluster, workers=threads, stopped=stopped)
+        played = cluster.play(missing, stopped)
     else:
         played = ((shard, in_thread(lambda s=shard: s.play(threads))) for shard in missing)  # type: ignore[misc]
     games = 0

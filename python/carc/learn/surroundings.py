@@ -5,6 +5,7 @@ from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from carc.learn.cluster import Cluster
 from carc.learn.kinds import Learner, TrainingJob, Watch
 from carc.learn.stopping import StoppedError
 
@@ -21,12 +22,12 @@ def _no_progress(total: int, done: int, what: str) -> AbstractContextManager[Ste
 class Surroundings:
     """What a run is given by whoever starts it; nothing of it changes the networks.
 
-    threads: of self-play and gates. cluster: address of a Ray cluster for the self-play.
+    threads: of self-play and gates. cluster: a Ray cluster for the self-play.
     note: takes a line about each stage. stopped: asked often; True ends the run with StoppedError.
     """
 
     threads: int = 1
-    cluster: str | None = None
+    cluster: Cluster | None = None
     progress: Progress = _no_progress
     note: Callable[[str], object] = lambda _: None
     stopped: Callable[[], bool] = lambda: False
