@@ -94,16 +94,6 @@ def changed_bytes(change: Callable[[bytes], bytes]) -> Callable[[Path], None]:
     return lambda path: path.write_bytes(change(path.read_bytes())) and None
 
 
-def flipped(at: float) -> Callable[[Path], None]:
-    """Flip the bits of one byte, after a share of the file."""
-
-    def flip(data: bytes) -> bytes:
-        index = int(at * (len(data) - 1))
-        return data[:index] + bytes([data[index] ^ 0xFF]) + data[index + 1 :]
-
-    return changed_bytes(flip)
-
-
 def with_meta(**changes: Any) -> Callable[[Path], None]:
     """Change the metadata, None for a key that goes, and write the file anew."""
 
@@ -150,10 +140,6 @@ DAMAGES: dict[str, Callable[[Path], None]] = {
     "cut in the middle": changed_bytes(lambda data: data[: len(data) // 2]),
     "begins later": changed_bytes(lambda data: data[5:]),
     "zeros": changed_bytes(lambda data: bytes(len(data))),
-    "bits flipped near the begin": flipped(0.05),
-    "bits flipped in the middle": flipped(0.4),
-    "bits flipped later": flipped(0.6),
-    "bits flipped in the footer": flipped(0.99),
     "no metadata": without_metadata,
     "another format": with_meta(format=2),
     "a format that is a text": with_meta(format="1"),
@@ -205,6 +191,25 @@ def test_damaged_files_are_refused_by_name(damage: str, good_file: bytes, tmp_pa
         read_games(path)
     assert str(error.value).startswith(f"{path}: ")
     assert "\n" not in str(error.value)
+
+
+def test_a_flipped_byte_is_refused_or_changes_nothing(good_file: bytes, tmp_path: Path) -> None:
+    """Parquet holds bytes that nobody reads; whatever is read is covered by the checksum."""
+    path = tmp_path / "bad.parquet"
+    path.write_bytes(good_file)
+    good = read_games(path)
+    errors = []
+    places = range(0, len(good_file), 37)
+    for place in places:
+        changed = bytearray(good_file)
+        changed[place] ^= 0xFF
+        path.write_bytes(changed)
+        try:
+            assert_equal(read_games(path), good)
+        except carc.GamesError as error:
+            errors.append(str(error))
+    assert len(errors) > 0.5 * len(places)
+    assert all(error.startswith(f"{path}: ") for error in errors)
 
 
 def test_a_file_that_is_not_there_is_an_error_of_the_system(tmp_path: Path) -> None:

@@ -85,6 +85,7 @@ def train(
     began = time.perf_counter()
     settings = load_training(config, {} if seed is None else {"seed": seed})
     with _surroundings(quiet, concurrency or settings.threads, cluster) as around:
+        around.note(f"All is kept in {run}\nIf this is stopped, go on with: {again()}")
         result = train_all(settings, run, around)
     if json:
         print_json({**result, "seconds": time.perf_counter() - began})
@@ -329,7 +330,7 @@ def _surroundings(
     from carc.learn.surroundings import Surroundings
 
     say = notes(quiet)
-    again = shlex.join([COMMAND, *sys.argv[1:]])
+    way = f"Go on with: {again()}"
     try:
         threads = concurrency or cores()
         with (
@@ -344,12 +345,17 @@ def _surroundings(
                 stopped=stopped,
             )
     except StoppedError:
-        say.print(f"Interrupted; all that had ended is kept.\nGo on with: {again}", soft_wrap=True)
+        say.print(f"Interrupted; all that had ended is kept.\n{way}", soft_wrap=True)
         raise typer.Exit(INTERRUPTED) from None
     except KeyboardInterrupt:
-        say.print(f"Interrupted at once.\nGo on with: {again}", soft_wrap=True)
+        say.print(f"Interrupted at once.\n{way}", soft_wrap=True)
         sys.stdout.flush()
         os._exit(INTERRUPTED)  # an orderly exit would wait for the games in flight
+
+
+def again() -> str:
+    """Return the command line that goes on."""
+    return shlex.join([COMMAND, *sys.argv[1:]])
 
 
 def _options(texts: list[str] | None) -> dict[str, Any]:

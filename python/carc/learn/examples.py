@@ -148,12 +148,15 @@ def _kind_of(name: str) -> str:
 
 
 def _split(arrays: dict[str, Any], cut: int) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Split after the positions of the first `cut` games."""
+    """Split after the positions of the first `cut` games.
+
+    The second part is a copy, so that it does not hold the memory of both.
+    """
     position = int(np.searchsorted(arrays["game"], cut))
     ends = {kind: np.searchsorted(arrays[f"{kind}_position"], position) for kind in ROW_KINDS}
     ends[""] = np.intp(position)
     first = {name: each[: ends[_kind_of(name)]] for name, each in arrays.items()}
-    rest = {name: each[ends[_kind_of(name)] :] for name, each in arrays.items()}
+    rest = {name: each[ends[_kind_of(name)] :].copy() for name, each in arrays.items()}
     for kind in ROW_KINDS:
         rest[f"{kind}_position"] = rest[f"{kind}_position"] - position
     return first, rest

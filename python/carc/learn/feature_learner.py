@@ -117,6 +117,8 @@ class FeatureLearner:
 
         labels = {LABELS_OF_KEY.get(key, key): value for key, value in job.labels.items()}
         player = str(job.player or "") if labels["bag_average"] else ""
+        if not player:  # the hand-made evaluation plays, whose values are no labels
+            labels["bag_average"] = False
         taught, held_out = load_examples(
             job.shards,
             labels=LabelOptions(**labels, network=player),

@@ -20,7 +20,8 @@ from carc.learn.encoder import GLOBAL, KINDS, SEATS, UNIT, Encoder, encoder
 FORMAT = "carc-feature-net"
 HEADS = 6  # of a feature; in the order of the constants below
 MAIN, RIVAL, REST, CORRECTION, BOUND, COMPLETE = range(HEADS)
-GLOBAL_HEADS = 2  # points from features not held now, correction
+GLOBAL_HEADS = 2  # points from features not held now; correction
+GLOBAL_CORRECTION = 1
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,7 @@ class FeatureNet(nn.Module):
                 self.add_module(kind, _mlp(self.encoder.width(kind), hidden, HEADS))
             width = self.encoder.width(GLOBAL) + 1
             self.add_module(GLOBAL, _mlp(width, hidden_global, GLOBAL_HEADS))
+        self._silence_corrections()
 
     def forward(self, batch: Batch) -> Tensor:
         """Return the points that each player is expected to have at the end, float32 [P, 5]."""
@@ -95,6 +97,15 @@ class FeatureNet(nn.Module):
             out.index_add_(0, first + rows.main, home[:, 0])
             out.index_add_(0, first + rows.rival, home[:, 1] * rows.has_rival)
         return out * self.encoder.returns
+
+    @torch.no_grad()
+    def _silence_corrections(self) -> None:
+        """Let corrections begin at 0: they have no labels, so until the joint training they would
+        be noise.
+        """
+        for kind, head in (*((kind, CORRECTION) for kind in KINDS), (GLOBAL, GLOBAL_CORRECTION)):
+            self.get_parameter(f"{kind}.2.weight")[head] = 0
+            self.get_parameter(f"{kind}.2.bias")[head] = 0
 
     def save(self, path: Path, metadata: Mapping[str, str] | None = None) -> None:
         """Write the weights as safetensors, with more metadata if given."""
