@@ -1,11 +1,12 @@
 """Configurations of trainings: every key and value is known, or refused by name."""
 
+import re
 from pathlib import Path
 
 import pytest
 
 import carc
-from carc.learn.config import load_training
+from carc.learn.config import KEYS, load_training
 from carc.learn.kinds import LEARNERS, learner
 from command_line import ROOT
 from training import tiny_config
@@ -25,6 +26,17 @@ def test_an_empty_file_is_a_training_with_all_defaults(tmp_path: Path) -> None:
     assert [round_.games for round_ in config.rounds] == [10_000]
     assert config.rules[0].rules == carc.Rules()
     assert config.gate.threshold == 0
+
+
+def test_the_file_of_all_keys_holds_the_defaults(tmp_path: Path) -> None:
+    path = ROOT / "configs" / "training" / "all.toml"
+    (tmp_path / "a.toml").write_text("")
+    assert load_training(path).resolved() == load_training(tmp_path / "a.toml").resolved()
+    text = path.read_text(encoding="utf-8")
+    config = load_training(path).resolved()
+    keys = [*config["fit"], *config["labels"], *config["network"], *config["rounds"][0]]
+    for key in (*keys, *config["rounds"][0]["selfplay"], *KEYS, *config["gate"]):
+        assert re.search(rf"(^|[ \[#]){key}( =|\]|\.)", text, re.MULTILINE), key
 
 
 def test_values_are_read_and_shares_add_up(tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ from carc.cli import (
     report,
     results,
     tournament,
+    train,
     verify,
 )
 from carc.cli.terminal import COMMAND, ReaderGoneError, complain, open_missing_streams
@@ -43,7 +44,7 @@ app = typer.Typer(
 )
 for group in (
     *(match, tournament, results, report, play, analyse, bot),
-    *(learn, verify, measure, info),
+    *(train, learn, verify, measure, info),
 ):
     group.register(app)
 

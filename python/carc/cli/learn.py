@@ -1,39 +1,28 @@
-"""``carc train`` and its parts ``selfplay``, ``fit`` and ``gate``: learning from self-play."""
+"""The parts of ``carc train`` as commands: ``selfplay``, ``fit`` and ``gate``."""
 
-import contextlib
-import os
-import shlex
-import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
-from carc.cli.series import ClusterOption, ConcurrencyOption, cores, stop_at_interrupt
+from carc.cli.learning import surroundings, table_of_options
+from carc.cli.series import ClusterOption, ConcurrencyOption
 from carc.cli.terminal import (
-    COMMAND,
     JsonOption,
     PlayersOption,
     QuietOption,
     RulesOption,
     SeedOption,
-    notes,
     number,
     out,
     plain_table,
     print_json,
-    progress,
     whole,
 )
 from carc.config import MAX_ROUNDS, parse_rules
 from carc.errors import ConfigError
 
-if TYPE_CHECKING:  # what imports NumPy is imported when it is needed
-    from carc.learn.surroundings import Surroundings
-
-INTERRUPTED = 130
 NETWORK = ".safetensors"
 
 KindOption = Annotated[
@@ -47,53 +36,11 @@ SettingsOption = Annotated[
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    app.command(epilog="Example: carc train configs/training/smoke.toml --run runs/smoke")(train)
     app.command(epilog="Example: carc selfplay games --games 10000 --network champion.safetensors")(
         selfplay
     )
     app.command(epilog="Example: carc fit games --out net.safetensors -o joint_passes=5")(fit)
     app.command(epilog="Example: carc gate new.safetensors old.safetensors --pairs 400")(gate)
-
-
-def train(
-    config: Annotated[Path, typer.Argument(metavar="CONFIG", help="TOML file of the training.")],
-    run: Annotated[
-        Path, typer.Option("--run", metavar="DIR", help="Folder of the run; it goes on from there.")
-    ],
-    seed: SeedOption = None,
-    cluster: ClusterOption = None,
-    concurrency: ConcurrencyOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
-) -> None:
-    """Train a network: rounds of self-play, training on its games, and a gate.
-
-    A candidate becomes the champion, which plays the next round's games, if it beats the champion
-    beyond doubt. All is kept in the run folder: games, networks, metrics.jsonl, and TensorBoard's
-    files where it is installed. Whatever stops the command, the same command goes on; the same
-    configuration and seed give the same networks.
-
-    Needs PyTorch and pyarrow: pip install 'carc[train]'.
-    """
-    from carc.learn.torch_import import need_pyarrow, need_torch
-
-    need_torch()
-    need_pyarrow()
-    from carc.learn.config import load_training
-    from carc.learn.run import train as train_all
-
-    began = time.perf_counter()
-    settings = load_training(config, {} if seed is None else {"seed": seed})
-    with _surroundings(quiet, concurrency or settings.threads, cluster) as around:
-        around.note(f"All is kept in {run}\nIf this is stopped, go on with: {again()}")
-        result = train_all(settings, run, around)
-    if json:
-        print_json({**result, "seconds": time.perf_counter() - began})
-        return
-    _print_rounds(result["rounds"])
-    champion = result["champion"]
-    shown = f"The champion is {champion}" if champion else "No network was accepted"
-    out().print(shown, soft_wrap=True)
 
 
 def selfplay(
@@ -137,7 +84,7 @@ def selfplay(
         name=f"seed-{seed or 0}",
         kind=kind,
         rules=chosen if players is None else chosen.replace(players=players),
-        options=learner(kind).check("selfplay", _options(option), "-o"),
+        options=learner(kind).check("selfplay", table_of_options(option), "-o"),
         network=network,
         seed=seed or 0,
         games=games,
@@ -146,7 +93,7 @@ def selfplay(
     shards = shards_of([series])
     there = sum(each.games for each in shards if each.path.exists())
     with (
-        _surroundings(quiet, concurrency, cluster) as around,
+        surroundings(quiet, concurrency, cluster) as around,
         around.progress(games, there, "games") as step,
     ):
         played = play_missing(
@@ -206,15 +153,15 @@ def fit(
     taught = learner(kind)
     shards = _files(games)
     folder = output.with_name(f"{output.name}.fit")
-    with _surroundings(quiet, concurrency, None) as around:
+    with surroundings(quiet, concurrency, None) as around:
         job = TrainingJob(
             shards=shards,
             out=output,
             start=start,
             player=None,
-            network=taught.check("network", _options(network_option), "--network-option"),
-            labels=taught.check("labels", _options(label_option), "--label-option"),
-            fit=taught.check("fit", _options(option), "-o"),
+            network=taught.check("network", table_of_options(network_option), "--network-option"),
+            labels=taught.check("labels", table_of_options(label_option), "--label-option"),
+            fit=taught.check("fit", table_of_options(option), "-o"),
             seed=seed or 0,
             threads=around.threads,
             folder=folder,
@@ -299,7 +246,7 @@ def gate(
     )
     total = pairs * options.rules.players
     with (
-        _surroundings(quiet, concurrency, None) as around,
+        surroundings(quiet, concurrency, None) as around,
         around.progress(total, 0, "games") as step,
     ):
         result = play_gate(
@@ -320,59 +267,6 @@ def gate(
         raise typer.Exit(1)
 
 
-@contextlib.contextmanager
-def _surroundings(
-    quiet: bool, concurrency: int | None, cluster: str | None
-) -> Iterator["Surroundings"]:
-    """Give what a long work needs; where it is stopped, say how to go on and exit."""
-    from carc.learn.cluster import Cluster
-    from carc.learn.stopping import StoppedError
-    from carc.learn.surroundings import Surroundings
-
-    say = notes(quiet)
-    way = f"Go on with: {again()}"
-    try:
-        threads = concurrency or cores()
-        with (
-            Cluster(cluster, threads) if cluster else contextlib.nullcontext() as workers,
-            stop_at_interrupt(quiet) as stopped,
-        ):
-            yield Surroundings(
-                threads=threads,
-                cluster=workers,
-                progress=lambda total, done, what: progress(total, done, what, quiet),
-                note=lambda text: say.print(text, soft_wrap=True),
-                stopped=stopped,
-            )
-    except StoppedError:
-        say.print(f"Interrupted; all that had ended is kept.\n{way}", soft_wrap=True)
-        raise typer.Exit(INTERRUPTED) from None
-    except KeyboardInterrupt:
-        say.print(f"Interrupted at once.\n{way}", soft_wrap=True)
-        sys.stdout.flush()
-        os._exit(INTERRUPTED)  # an orderly exit would wait for the games in flight
-
-
-def again() -> str:
-    """Return the command line that goes on."""
-    return shlex.join([COMMAND, *sys.argv[1:]])
-
-
-def _options(texts: list[str] | None) -> dict[str, Any]:
-    """Read ``key=value`` options, ``search.key=value`` into a table."""
-    from carc.agents import parse_option
-
-    out: dict[str, Any] = {}
-    for text in texts or ():
-        key, value = parse_option(text)
-        table, dot, name = key.partition(".")
-        if dot:
-            out.setdefault(table, {})[name] = value
-        else:
-            out[key] = value
-    return out
-
-
 def _files(given: list[Path]) -> list[Path]:
     """Return the Parquet files of some files and folders, those of a folder by name."""
     files = [
@@ -383,19 +277,3 @@ def _files(given: list[Path]) -> list[Path]:
     if not files:
         raise ConfigError(f"found no Parquet files in {', '.join(map(str, given))}, expected games")
     return files
-
-
-def _print_rounds(rounds: list[dict[str, Any]]) -> None:
-    columns = ("round", "games", "explained", "margin", "verdict")
-    table = plain_table(*columns, right=columns[:-1])
-    for each in rounds:
-        margin = each["gate"]["margin"]
-        explained = each["fit"].get("explained")
-        table.add_row(
-            str(each["round"]),
-            f"{each['selfplay']['games']:,}",
-            "-" if explained is None else f"{100 * explained:.1f} %",
-            "-" if margin is None else f"{margin['value']:+.1f}",
-            "accepted" if each["gate"]["accepted"] else "rejected",
-        )
-    out().print(table)

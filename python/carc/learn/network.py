@@ -126,10 +126,12 @@ class FeatureNet(nn.Module):
     def load(cls, path: Path) -> "FeatureNet":
         """Read a network; raises WeightsError for a file that holds none of this encoder."""
         _, arrays = _core.read_weights(path, FORMAT, encoder().version)
-        first = {kind: arrays.get(f"{kind}.0.weight") for kind in ("city", GLOBAL)}
-        if any(each is None or each.ndim != 2 for each in first.values()):
-            raise _core.WeightsError(f"{path}: found no city.0.weight and global.0.weight")
-        network = cls(len(first["city"]), len(first[GLOBAL]))
+        widths = []
+        for name in ("city.0.weight", f"{GLOBAL}.0.weight"):
+            if name not in arrays or arrays[name].ndim != 2:
+                raise _core.WeightsError(f"{path}: {name}: found no matrix of this name")
+            widths.append(len(arrays[name]))
+        network = cls(*widths)
         expected = {name: tuple(value.shape) for name, value in network.state_dict().items()}
         found = {name: value.shape for name, value in arrays.items()}
         for name in sorted(expected.keys() | found.keys()):

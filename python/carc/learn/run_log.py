@@ -14,6 +14,7 @@ from carc.files import sync
 
 FILE = "metrics.jsonl"
 TENSORBOARD = "tensorboard"
+PASS = "pass"  # the stage of a line about one pass, and its key with the pass's number
 
 
 class RunLog:
@@ -27,16 +28,14 @@ class RunLog:
         self.length = length
         self.path.touch()
         self._cut()
+        self._passes = self.path.read_bytes().count(b'"stage": "pass"')  # that count
         self._writer = _tensorboard(folder / TENSORBOARD)
 
     def show(self, record: Mapping[str, Any]) -> None:
-        """Write a line of a stage that has not ended."""
+        """Write a line about a pass of a training that has not ended."""
         with self.path.open("ab") as file:
             file.write(_line(record))
-        if self._writer is not None:
-            for name, value in _scalars("", record):
-                self._writer.add_scalar(name, value, record.get("step", record.get("round", 0)))
-            self._writer.flush()
+        self._chart(record)
 
     def keep(self, records: Iterable[Mapping[str, Any]]) -> int:
         """Put the lines of a stage that has ended in place of what it has shown.
@@ -47,9 +46,24 @@ class RunLog:
         with self.path.open("ab") as file:
             for record in records:
                 file.write(_line(record))
+                if record.get("stage") == PASS:
+                    self._passes += 1
+                else:
+                    self._chart(record)
             self.length = file.tell()
         sync(self.path)
         return self.length
+
+    def _chart(self, record: Mapping[str, Any]) -> None:
+        """Draw a line in TensorBoard: passes one after the other, other stages by round."""
+        if self._writer is None:
+            return
+        stage, step = str(record.get("stage")), int(record.get("round", 0))
+        if stage == PASS:
+            step = self._passes + int(record[PASS])
+        for name, value in _scalars(f"{stage}/", record):
+            self._writer.add_scalar(name, value, step)
+        self._writer.flush()
 
     def close(self) -> None:
         """Close TensorBoard's file."""
@@ -69,7 +83,7 @@ def _scalars(prefix: str, record: Mapping[str, Any]) -> Iterable[tuple[str, floa
     for key, value in record.items():
         if isinstance(value, Mapping):
             yield from _scalars(f"{prefix}{key}/", value)
-        elif isinstance(value, int | float) and key not in ("round", "step", "pass"):
+        elif isinstance(value, int | float) and key not in ("round", PASS):
             yield f"{prefix}{key}", float(value)
 
 
