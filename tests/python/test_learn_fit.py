@@ -1,6 +1,7 @@
 """Training: the same weights every time, also after stops; it learns; and NaN stops it."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +89,25 @@ def test_examples_are_the_same_however_games_are_cut_into_files(tmp_path: Path) 
 def test_no_files_are_one_error() -> None:
     with pytest.raises(carc.GamesError, match="found no files of games"):
         load_examples([])
+
+
+@pytest.mark.parametrize(
+    "change", [{"blend": 0.5}, {"bag_average": True}], ids=["lambda", "bag average"]
+)
+def test_other_targets_differ_from_the_end_of_the_game_but_not_much(
+    change: dict[str, Any], tmp_path: Path
+) -> None:
+    FeatureNet(8, 8).save(tmp_path / "a.safetensors")
+    labels = LabelOptions(network=str(tmp_path / "a.safetensors"))
+    files = played(tmp_path / "games", 8, 8)
+    plain, _ = load_examples(files, labels=labels, held_out=0)
+    other, _ = load_examples(files, labels=replace(labels, **change), held_out=0)
+    np.testing.assert_array_equal(plain.arrays["score"], other.arrays["score"])
+    np.testing.assert_array_equal(plain.arrays["target"], plain.arrays["final"])
+    difference = np.abs(plain.arrays["target"] - other.arrays["target"])
+    assert (difference > 0).mean() > 0.1
+    assert np.isfinite(difference).all()
+    assert difference.mean() < 60
 
 
 # --- Training -------------------------------------------------------------------------------------

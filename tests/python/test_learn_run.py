@@ -177,6 +177,15 @@ def test_a_folder_with_other_files_is_refused(tmp_path: Path) -> None:
     assert "found other files, expected a run or an empty folder" in line
 
 
+def test_what_a_killed_process_was_writing_is_removed(tmp_path: Path) -> None:
+    config = load_training(tiny_config(tmp_path / "a.toml"))
+    part = tmp_path / "run" / ".config.json.x1.part"
+    part.parent.mkdir()
+    part.touch()
+    RunFolder(tmp_path / "run", config).close()
+    assert not part.exists()
+
+
 @pytest.mark.parametrize("text", ["", "[]", '{"format": 2}', '{"format": 1, "rounds": 3}', "{"])
 def test_a_damaged_state_is_one_error(text: str, tmp_path: Path) -> None:
     config = load_training(tiny_config(tmp_path / "a.toml"))

@@ -1,5 +1,6 @@
 """The parts of ``carc train`` as commands: ``selfplay``, ``fit`` and ``gate``."""
 
+import shutil
 import time
 from pathlib import Path
 from typing import Annotated
@@ -167,9 +168,7 @@ def fit(
             folder=folder,
         )
         metrics = train_watched(taught, job, around, "", lambda _: None)
-    for checkpoint in folder.glob("*"):
-        checkpoint.unlink()
-    folder.rmdir()
+    shutil.rmtree(folder, ignore_errors=True)
     if json:
         print_json({"network": str(output), **metrics})
         return

@@ -103,13 +103,15 @@ class RunFolder:
         path = self.path / "config.json"
         if path.exists():
             _check_same(self.path, _read(path), wanted)
-        elif any(each.name != ".lock" for each in self.path.iterdir()):
+        elif any(not each.name.startswith(".") for each in self.path.iterdir()):
             raise TrainingError(
                 f"{self.path}: found other files, expected a run or an empty folder"
             )
+        for left in self.path.rglob(".*.part"):  # of files that a killed process was writing
+            left.unlink()
+        write_atomically(path, _json(wanted))
         if config.initial is not None:
             write_atomically(self.networks / INITIAL, config.initial.read_bytes())
-        write_atomically(path, _json(wanted))
         state_path = self.path / "state.json"
         if not state_path.exists():
             return

@@ -26,8 +26,8 @@ class FitOptions:
     joint_weight: float = 0.3
     learning_rate: float = 3e-3
     weight_decay: float = 0.01
-    schedule: str = "constant"
+    schedule: str = "cosine"
     average: float = 0.0
-    batch: int = 4096
-    block: int = 128
+    batch: int = 1024
+    block: int = 64
     threads: int = 1
