@@ -97,9 +97,10 @@ def test_no_files_are_one_error() -> None:
 def test_other_targets_differ_from_the_end_of_the_game_but_not_much(
     change: dict[str, Any], tmp_path: Path
 ) -> None:
-    FeatureNet(8, 8).save(tmp_path / "a.safetensors")
-    labels = LabelOptions(network=str(tmp_path / "a.safetensors"))
-    files = played(tmp_path / "games", 8, 8)
+    network = tmp_path / "a.safetensors"
+    FeatureNet(8, 8).save(network)
+    labels = LabelOptions(network=str(network))
+    files = played(tmp_path / "games", 8, 8, network=network)  # which gives the turns' values
     plain, _ = load_examples(files, labels=labels, held_out=0)
     other, _ = load_examples(files, labels=replace(labels, **change), held_out=0)
     np.testing.assert_array_equal(plain.arrays["score"], other.arrays["score"])
