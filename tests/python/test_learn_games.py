@@ -63,6 +63,23 @@ def test_shards_that_are_there_are_not_played_again(tmp_path: Path) -> None:
     assert shards[0].path.stat().st_mtime_ns == before
 
 
+@pytest.mark.parametrize(
+    ("key", "changes"),
+    [
+        ("rules", {"rules": carc.Rules(players=3)}),
+        ("seed", {"seed": 4}),
+        ("games", {"shard": 3, "games": 3}),
+        ("options", {"options": {"softmax_rate": 0.5}}),
+    ],
+)
+def test_a_folder_with_other_games_is_refused_by_what_differs(
+    key: str, changes: dict[str, Any], tmp_path: Path
+) -> None:
+    played(tmp_path, 4, 4)
+    with pytest.raises(carc.GamesError, match=f"found games of {key} "):
+        play_missing(shards_of([series(tmp_path, **{"games": 4, "shard": 4, **changes})]))
+
+
 def test_shares_of_games_add_up() -> None:
     assert split_games(10, [0.6, 0.3, 0.1]) == [6, 3, 1]
     assert split_games(1, [0.5, 0.5]) == [1, 0]

@@ -8,7 +8,8 @@ everything in it, and is refused by name of what is wrong. Reading gives the arr
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -110,19 +111,9 @@ def write_games(path: Path, games: GamesFile) -> None:
 
 def read_games(path: Path) -> GamesFile:
     """Read a file of games; raises GamesError for one that is damaged, foreign or too new."""
-    need_pyarrow()
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    if path.stat().st_size > LARGEST_FILE:
-        raise _refused(path, f"more than {LARGEST_FILE} bytes", "a smaller file")
-    try:
-        with pq.ParquetFile(path) as file:
-            meta = _metadata(path, file.schema_arrow.metadata or {})
-            table = file.read()
-    except (pa.ArrowException, OSError, ValueError) as error:
-        reason = str(error).strip().splitlines()[0] if str(error).strip() else "no Parquet"
-        raise _refused(path, reason, "Parquet with self-play games") from error
+    with _opened(path) as file:
+        meta = _metadata(path, file.schema_arrow.metadata or {})
+        table = file.read()
     arrays = _arrays(path, table)
     games = GamesFile(
         arrays,
@@ -142,6 +133,33 @@ def read_games(path: Path) -> GamesFile:
     if found != meta["checksum"]:
         raise _refused(path, f"checksum {found}", str(meta["checksum"]))
     return games
+
+
+def read_metadata(path: Path) -> dict[str, Any]:
+    """Read what a file says of its games, not the games; raises GamesError as `read_games`.
+
+    Returns format, carc (version), rules, seed, first_game, games (how many), network, options and
+    checksum.
+    """
+    with _opened(path) as file:
+        return _metadata(path, file.schema_arrow.metadata or {})
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[Any]:
+    """Open a Parquet file; raises GamesError for what is wrong with it, now or when it is read."""
+    need_pyarrow()
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    if path.stat().st_size > LARGEST_FILE:
+        raise _refused(path, f"more than {LARGEST_FILE} bytes", "a smaller file")
+    try:
+        with pq.ParquetFile(path) as file:
+            yield file
+    except (pa.ArrowException, OSError, ValueError) as error:
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else "no Parquet"
+        raise _refused(path, reason, "Parquet with self-play games") from error
 
 
 def _metadata(path: Path, table: Mapping[bytes, bytes]) -> dict[str, Any]:

@@ -5,13 +5,15 @@ on where a series is cut; a shard that is there is never played again.
 """
 
 import hashlib
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from carc._core import Rules
-from carc.learn.games import Arrays, GamesFile, write_games
+from carc.errors import GamesError
+from carc.learn.games import Arrays, GamesFile, read_metadata, write_games
 from carc.learn.kinds import learner
 from carc.learn.stopping import StoppedError, in_thread
 
@@ -55,6 +57,28 @@ class Shard:
     first_game: int
     games: int
 
+    def is_there(self) -> bool:
+        """Say whether the file is there; raises GamesError if it holds other games."""
+        if not self.path.exists():
+            return False
+        found = read_metadata(self.path)
+        series = self.series
+        expected = {
+            "rules": series.rules.to_dict(),
+            "seed": series.seed,
+            "first_game": self.first_game,
+            "games": self.games,
+            "network": network_hash(series.network),
+            "options": json.loads(json.dumps(dict(series.options))),
+        }
+        for key, value in expected.items():
+            if found[key] != value:
+                raise GamesError(
+                    f"{self.path}: found games of {key} {found[key]}, expected {value}; "
+                    "another folder takes other games"
+                )
+        return True
+
     def play(self, threads: int) -> Arrays:
         """Play the games."""
         series = self.series
@@ -97,11 +121,13 @@ def play_missing(
 ) -> int:
     """Play the shards that are not there; returns the number of games played.
 
+    Raises GamesError if a file that is there holds other games.
+
     cluster: plays them, with the same results.
     on_shard: called after each is written. Raises StoppedError when `stopped()` says so between two
     shards; the same call then goes on.
     """
-    missing = [shard for shard in shards if not shard.path.exists()]
+    missing = [shard for shard in shards if not shard.is_there()]
     if cluster is not None and missing:
         played = cluster.play(missing, stopped)
     else:
