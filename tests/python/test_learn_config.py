@@ -24,7 +24,7 @@ def test_an_empty_file_is_a_training_with_all_defaults(tmp_path: Path) -> None:
     config = load_training(tmp_path / "a.toml")
     assert (config.kind, config.seed, config.threads) == ("feature-net", 1, None)
     assert [round_.games for round_ in config.rounds] == [10_000]
-    assert config.rules[0].rules == carc.Rules()
+    assert config.rounds[0].rules[0].rules == carc.Rules()
     assert config.gate.threshold == 0
 
 
@@ -42,9 +42,9 @@ def test_the_file_of_all_keys_holds_the_defaults(tmp_path: Path) -> None:
 def test_values_are_read_and_shares_add_up(tmp_path: Path) -> None:
     config = load_training(tiny_config(tmp_path / "a.toml"))
     assert [round_.window for round_ in config.rounds] == [1, 2]
-    assert [each.share for each in config.rules] == pytest.approx([0.7, 0.3])
-    assert [each.rules.players for each in config.rules] == [2, 3]
-    assert config.rules[1].rules.abbot
+    assert [each.share for each in config.rounds[1].rules] == pytest.approx([0.7, 0.3])
+    assert [each.rules.players for each in config.rounds[1].rules] == [2, 3]
+    assert config.rounds[0].rules[1].rules.abbot
     assert config.network == {"hidden": 8, "hidden_global": 4}
     assert config.labels["keep"] == 0.6
     assert config.labels["lambda"] == 1
@@ -65,7 +65,11 @@ def test_rounds_repeat_and_change_the_self_play(tmp_path: Path) -> None:
         games = 20
         repeat = 3
         start = "champion"
-        selfplay = { simulations = 64, softmax_rate = 0, search = { exploration = 2 } }
+        [round.selfplay]
+        simulations = 64
+        softmax_rate = 0
+        search = { exploration = 2 }
+        rules = [{ players = 4 }]
         """
     )
     first, *rest = load_training(path).rounds
@@ -73,6 +77,7 @@ def test_rounds_repeat_and_change_the_self_play(tmp_path: Path) -> None:
     assert (first.start, rest[0].start) == ("new", "champion")
     assert (first.options["simulations"], first.options["softmax_rate"]) == (0, 0.25)
     assert (rest[2].options["simulations"], rest[2].options["softmax_rate"]) == (64, 0)
+    assert [round_.rules[0].rules.players for round_ in (first, *rest)] == [2, 4, 4, 4]
     assert rest[0].options["uniform_rate"] == 0.5
     assert rest[0].options["search"] == {"exploration": 2}
 
@@ -107,6 +112,7 @@ WRONG = {
     "[selfplay]\nsoftmax_rate = nan": "selfplay: softmax_rate: found nan, expected a number",
     "[selfplay]\nsearch = 1": "selfplay: search: found 1, expected a table",
     "[selfplay]\nsimulation = 1": "unknown key 'simulation', did you mean 'simulations'?",
+    "[[round]]\nselfplay = { rules = 1 }": "round 0: selfplay: rules: found 1, expected a list",
     "[selfplay]\nrules = []": "selfplay: rules: found [], expected a list of tables",
     "[[selfplay.rules]]\nshare = 0": "selfplay: rules 0: share: found 0",
     "[[selfplay.rules]]\nplayers = 6": "selfplay: rules 0: players: found 6",

@@ -36,12 +36,14 @@ class RoundConfig:
     games: of self-play. window: number of rounds, this one the last, whose games are learned from.
     start: first weights: ``new`` ones or those of the ``champion``.
     options: of the self-play, as the kind of network has checked them.
+    rules: what is played, by shares that add up to 1.
     """
 
     games: int
     window: int
     start: str
     options: Mapping[str, Any]
+    rules: tuple[RulesShare, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +54,7 @@ class TrainingConfig:
     initial: a network that plays the first games and is the first champion; None: the hand-made
         evaluation plays them.
     threads: of self-play and gates, which do not change with it; None: one a core.
-    shard: number of games in a file. rules: what is played, by shares that add up to 1.
+    shard: number of games in a file.
     """
 
     kind: str
@@ -61,7 +63,6 @@ class TrainingConfig:
     threads: int | None
     rounds: tuple[RoundConfig, ...]
     shard: int
-    rules: tuple[RulesShare, ...]
     network: Mapping[str, Any]
     labels: Mapping[str, Any]
     fit: Mapping[str, Any]
@@ -74,7 +75,6 @@ class TrainingConfig:
             "kind": self.kind,
             "seed": self.seed,
             "shard": self.shard,
-            "rules": [[each.rules.to_dict(), each.share] for each in self.rules],
             "network": dict(self.network),
             "labels": dict(self.labels),
             "fit": dict(self.fit),
@@ -84,6 +84,7 @@ class TrainingConfig:
                     "games": each.games,
                     "window": each.window,
                     "start": each.start,
+                    "rules": [[one.rules.to_dict(), one.share] for one in each.rules],
                     "selfplay": dict(each.options),
                 }
                 for each in self.rounds
@@ -104,7 +105,6 @@ def load_training(path: Path, overrides: Mapping[str, Any] | None = None) -> Tra
     taught = learner(kind)
     selfplay = read_table(table.get("selfplay", {}), f"{path}: selfplay")
     shard = read_whole(selfplay.pop("shard", 1000), f"{path}: selfplay: shard", 1, 1_000_000)
-    rules = _shares(selfplay.pop("rules", [{}]), f"{path}: selfplay: rules", path.parent)
     sections = {
         name: taught.check(name, table.get(name, {}), f"{path}: {name}") for name in SECTIONS
     }
@@ -117,7 +117,6 @@ def load_training(path: Path, overrides: Mapping[str, Any] | None = None) -> Tra
         else None,
         rounds=_rounds(table.get("round", [{}]), selfplay, kind, path),
         shard=shard,
-        rules=rules,
         gate=read_gate(table.get("gate", {}), f"{path}: gate", path.parent),
         **sections,
     )
@@ -150,24 +149,30 @@ def read_gate(value: object, label: str, base: Path = Path()) -> GateOptions:
 def _rounds(
     value: object, selfplay: Mapping[str, Any], kind: str, path: Path
 ) -> tuple[RoundConfig, ...]:
-    """Read the rounds; each may change the options of the self-play."""
+    """Read the rounds; each may change the options and the rules of the self-play."""
     label = f"{path}: round"
     if not isinstance(value, list) or not value:
         raise ConfigError(f"{label}: found {value!r}, expected a list of tables, [[round]]")
     out: list[RoundConfig] = []
     taught = learner(kind)
-    taught.check("selfplay", selfplay, f"{path}: selfplay")
+    common = dict(selfplay)
+    rules = _shares(common.pop("rules", [{}]), f"{path}: selfplay: rules", path.parent)
+    taught.check("selfplay", common, f"{path}: selfplay")
     for number, entry in enumerate(value):
         name = f"{label} {number}"
         table = read_table(entry, name)
         check_keys(table, ("games", "window", "start", "repeat", "selfplay"), name)
         own = read_table(table.get("selfplay", {}), f"{name}: selfplay")
+        own_rules = rules
+        if "rules" in own:
+            own_rules = _shares(own.pop("rules"), f"{name}: selfplay: rules", path.parent)
         repeat = read_whole(table.get("repeat", 1), f"{name}: repeat", 1, MAX_ROUNDS)
         one = RoundConfig(
             games=read_whole(table.get("games", 10_000), f"{name}: games", 1, MAX_GAMES),
             window=read_whole(table.get("window", 1), f"{name}: window", 1, MAX_ROUNDS),
             start=read_value("new", STARTS, table.get("start", "new"), name, "start"),
-            options=taught.check("selfplay", {**selfplay, **own}, f"{name}: selfplay"),
+            options=taught.check("selfplay", {**common, **own}, f"{name}: selfplay"),
+            rules=own_rules,
         )
         out += [one] * repeat
     if len(out) > MAX_ROUNDS:

@@ -174,7 +174,7 @@ class _Round:
     def _shards(self, number: int) -> list[Shard]:
         """Return the shards of a round, by rules."""
         settings = self.config.rounds[number]
-        counts = split_games(settings.games, [each.share for each in self.config.rules])
+        counts = split_games(settings.games, [each.share for each in settings.rules])
         series = [
             Series(
                 folder=self.run.part("games", number),
@@ -187,7 +187,7 @@ class _Round:
                 games=games,
                 shard=self.config.shard,
             )
-            for index, (each, games) in enumerate(zip(self.config.rules, counts, strict=True))
+            for index, (each, games) in enumerate(zip(settings.rules, counts, strict=True))
         ]
         return shards_of(series)
 
