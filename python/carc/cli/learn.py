@@ -261,7 +261,8 @@ def gate(
     if json:
         print_json(result.to_dict())
     else:
-        out().print(f"{'Accepted' if result.accepted else 'Rejected'}: {result.reason}")
+        verdict = "Accepted" if result.accepted else "Rejected"
+        out().print(f"{verdict}: {result.reason}", soft_wrap=True)
     if not result.accepted:
         raise typer.Exit(1)
 
