@@ -1,6 +1,8 @@
 """Learning: networks, self-play, training and gates. Needs the extra ``carc[train]``.
 
-The modules, each using those before it: `encoder` (what a network looks at), `games` (self-play in
-Parquet), `batch`, `network`, `losses`, `examples`, `fit`; `gate`, `config`, `run` (the loop).
-Nothing here is imported by the rest of carc, whose agents play trained networks without torch.
+`run.train` runs the whole loop; `selfplay`, `fit` and `gate` are its parts. Modules, each using
+those before it: `encoder` (what a network looks at), `games` (self-play in Parquet), `batch`,
+`network`, `losses`, `examples`, `fit`, `kinds`, `selfplay`, `gate`, `config`, `run`. Only modules
+that train import torch, and nothing here is imported by the rest of carc, whose agents play
+trained networks without it.
 """

@@ -65,10 +65,11 @@ class Watch:
 class Learner(Protocol):
     """What a kind of network can do."""
 
-    def check(
-        self, section: str, table: object, label: str
-    ) -> dict[str, Any]:  # "network", "labels", "selfplay", "fit"
-        """Return a section of a configuration with all defaults; raises ConfigError."""
+    def check(self, section: str, table: object, label: str) -> dict[str, Any]:
+        """Return a section of a configuration with all defaults; raises ConfigError.
+
+        section: ``network``, ``labels``, ``selfplay`` or ``fit``. label: begins messages.
+        """
 
     def agent(self, network: Path) -> str:
         """Return the agent that plays a network, as `carc.make_agent` reads it."""
