@@ -23,7 +23,7 @@ class FitOptions:
 
     dense_passes: int = 2
     joint_passes: int = 3
-    joint_weight: float = 0.3
+    joint_weight: float = 1.0
     learning_rate: float = 3e-3
     weight_decay: float = 0.01
     schedule: str = "cosine"
