@@ -41,16 +41,39 @@ bool is_near(Cell a, Cell b) { return std::abs(a.x - b.x) <= 2 && std::abs(a.y -
 // The row of a figure's feature, where its heads lie, and who holds it.
 struct RowEntry {
   RowKind kind;
-  std::uint8_t main, rival, figures_main, figures_rival;
+  std::uint8_t main, rival, figures_main, figures_rival, id;
   std::int32_t at;  // among the rows of its kind
-  SlotSet depends;
+  SlotSet ends, depends;
 };
 
-struct TurnEntry {
-  std::int32_t first_row, rows;  // in row_lists
-  bool is_over;
-  Values score;
+// A row that is another one after a claim.
+struct RowChange {
+  RowIndex old;  // kNoRow: the claimed feature itself
+  RowIndex now;
 };
+
+// A position after a turn: with rows of its own, or those of the same turn without a figure but for some changes.
+struct TurnEntry {
+  std::int32_t first = 0, count = 0;  // in row_lists, or in changes
+  std::int32_t parent = -1;
+  std::int32_t first_player = 0;
+  bool is_over = false;
+  // Points of each player, and expected returns of figures, after `Scratch::sum_rows`.
+  Values points{}, returns{};
+};
+
+RowKind row_kind(FeatureKind kind) {
+  switch (kind) {
+    case FeatureKind::kCity:
+      return RowKind::kCity;
+    case FeatureKind::kRoad:
+      return RowKind::kRoad;
+    case FeatureKind::kField:
+      return RowKind::kField;
+    default:
+      return RowKind::kMonastery;
+  }
+}
 
 }  // namespace
 
@@ -61,6 +84,7 @@ struct FeatureEvaluator::Scratch {
   std::array<std::vector<Inputs>, kRowKinds> inputs;
   std::array<std::vector<FeatureNet::Heads>, kRowKinds> heads;
   std::vector<RowIndex> row_lists;
+  std::vector<RowChange> changes;
   std::vector<TurnEntry> entries;
   std::vector<Turn> turns;
   std::vector<Values> values;
@@ -73,6 +97,7 @@ struct FeatureEvaluator::Scratch {
     rows.clear();
     for (auto& kind : inputs) kind.clear();
     row_lists.clear();
+    changes.clear();
     entries.clear();
     turns.clear();
     players.clear();
@@ -88,48 +113,119 @@ struct FeatureEvaluator::Scratch {
   }
 
   RowIndex read(const GameState& state, const Figure& f) {
-    if (f.kind == FeatureKind::kField) {
-      reader->read_field(state, f.label, row);
-    } else if (is_building(f)) {
+    if (is_building(f)) {
       reader->read_building(state, f, row);
-    } else {
-      reader->read_line(state, f.label, row);
+      return add_row();
     }
+    return read(state, f.kind == FeatureKind::kField, f.label);
+  }
+  RowIndex read(const GameState& state, bool is_field, std::uint8_t id) {
+    if (is_field)
+      reader->read_field(state, id, row);
+    else
+      reader->read_line(state, id, row);
+    return add_row();
+  }
+  RowIndex add_row() {
     auto& of_kind = inputs[static_cast<std::size_t>(row.kind)];
-    rows.push_back({row.kind, row.main, row.rival, row.figures_main, row.figures_rival,
-                    static_cast<std::int32_t>(of_kind.size()), row.depends});
+    rows.push_back({row.kind, row.main, row.rival, row.figures_main, row.figures_rival, row.id,
+                    static_cast<std::int32_t>(of_kind.size()), row.ends, row.depends});
     of_kind.push_back(row.inputs);
     return static_cast<RowIndex>(rows.size() - 1);
   }
+  const RowEntry& entry_of(RowIndex at) const { return rows[static_cast<std::size_t>(at)]; }
 
-  // Adds a judged position: rows by `row_of`, each feature once, and the inputs of the players.
+  void add_players(const GameState& state, const FigureTally& figures) {
+    entries.back().first_player = static_cast<std::int32_t>(players.size());
+    Inputs in;
+    for (int p = 0; p < state.players(); ++p) {
+      reader->read_player(state, figures, p, in);
+      auto& floats = players.emplace_back();
+      for (std::size_t i = 0; i < kPlayerInputs; ++i) floats[i] = static_cast<float>(in[i]);
+    }
+  }
+
+  // Adds a position to judge, with rows by `row_of`, each feature once.
   template <class RowOf>
   void add_position(const GameState& state, RowOf row_of) {
-    TurnEntry entry{static_cast<std::int32_t>(row_lists.size()), 0, state.is_terminal(), {}};
-    for (int p = 0; p < state.players(); ++p)
-      entry.score[static_cast<std::size_t>(p)] = static_cast<float>(state.score(p));
-    if (!entry.is_over) {
-      std::array<std::uint64_t, 8> seen{};  // lines, then fields
-      for (int i = 0; i < state.figures_on_board(); ++i) {
-        const Figure f = state.figure(i);
-        if (!is_building(f)) {
-          const unsigned bit = f.label + (f.kind == FeatureKind::kField ? 256U : 0U);
-          const std::uint64_t mask = std::uint64_t{1} << bit % 64;
-          if (seen[bit / 64] & mask) continue;
-          seen[bit / 64] |= mask;
-        }
-        row_lists.push_back(row_of(f));
+    TurnEntry& entry = entries.emplace_back();
+    entry.first = static_cast<std::int32_t>(row_lists.size());
+    entry.is_over = state.is_terminal();
+    entry.points = final_points(state);
+    if (entry.is_over) return;
+    std::array<std::uint64_t, 8> seen{};  // lines, then fields
+    for (int i = 0; i < state.figures_on_board(); ++i) {
+      const Figure f = state.figure(i);
+      if (!is_building(f)) {
+        const unsigned bit = f.label + (f.kind == FeatureKind::kField ? 256U : 0U);
+        const std::uint64_t mask = std::uint64_t{1} << bit % 64;
+        if (seen[bit / 64] & mask) continue;
+        seen[bit / 64] |= mask;
       }
-      entry.rows = static_cast<std::int32_t>(row_lists.size()) - entry.first_row;
-      Inputs in;
-      for (int p = 0; p < state.players(); ++p) {
-        reader->read_player(state, p, in);
-        auto& floats = players.emplace_back();
-        for (int i = 0; i < kPlayerInputs; ++i)
-          floats[static_cast<std::size_t>(i)] = static_cast<float>(in[static_cast<std::size_t>(i)]);
-      }
+      row_lists.push_back(row_of(f));
     }
-    entries.push_back(entry);
+    entry.count = static_cast<std::int32_t>(row_lists.size()) - entry.first;
+    add_players(state, FigureTally(state));
+  }
+
+  // Adds the position `unclaimed`, that of entry `parent`, with a meeple of `player` in a line or field besides.
+  void add_claim(const GameState& unclaimed, std::int32_t parent, FigureTally figures, FeatureKind kind,
+                 std::uint8_t id, int player) {
+    const bool is_field = kind == FeatureKind::kField;
+    const auto first = static_cast<std::int32_t>(changes.size());
+    reader->claim(kind, id, player);
+    const RowIndex claimed = read(unclaimed, is_field, id);
+    const SlotSet ends = entry_of(claimed).ends;
+    changes.push_back({kNoRow, claimed});
+    // Features of its kind that meet it across an open cell see it claimed.
+    const TurnEntry before = entries[static_cast<std::size_t>(parent)];
+    for (std::int32_t r = before.first; r < before.first + before.count; ++r) {
+      const RowIndex old = row_lists[static_cast<std::size_t>(r)];
+      if (entry_of(old).kind != row_kind(kind) || !entry_of(old).ends.meets(ends)) continue;
+      const RowIndex now = read(unclaimed, is_field, entry_of(old).id);
+      changes.push_back({old, now});
+    }
+    reader->claim_nothing();
+    TurnEntry& entry = entries.emplace_back();
+    entry.first = first;
+    entry.count = static_cast<std::int32_t>(changes.size()) - first;
+    entry.parent = parent;
+    const auto seat = static_cast<std::size_t>(player);
+    --figures.meeples[seat];
+    figures.farmers[seat] = static_cast<std::int8_t>(figures.farmers[seat] + is_field);
+    add_players(unclaimed, figures);
+  }
+
+  // Adds what a row gives, `sign` times, to the points and returns of a position of n players.
+  void add_heads(const RowEntry& row, float sign, int n, TurnEntry& entry) const {
+    const FeatureNet::Heads& h = heads[static_cast<std::size_t>(row.kind)][static_cast<std::size_t>(row.at)];
+    const auto others = static_cast<float>(n - 1);
+    const float fine = h.correction / others, home = sign * (1 - std::clamp(h.bound, 0.0F, 1.0F));
+    const bool has_rival = row.rival != kNone;
+    // What each player gets who is neither main nor rival.
+    const float each = has_rival ? (n > 2 ? h.others / (others - 1) : 0) - fine : h.others / others - fine;
+    for (std::size_t p = 0; p < static_cast<std::size_t>(n); ++p) {
+      const float part = p == row.main ? h.main : has_rival && p == row.rival ? h.rival - fine : each;
+      entry.points[p] += sign * part;
+    }
+    entry.returns[row.main] += home * static_cast<float>(row.figures_main);
+    if (has_rival) entry.returns[row.rival] += home * static_cast<float>(row.figures_rival);
+  }
+
+  void sum_rows(TurnEntry& entry, int n) {
+    if (entry.parent < 0) {
+      for (std::int32_t r = entry.first; r < entry.first + entry.count; ++r)
+        add_heads(entry_of(row_lists[static_cast<std::size_t>(r)]), 1, n, entry);
+      return;
+    }
+    const TurnEntry& parent = entries[static_cast<std::size_t>(entry.parent)];
+    entry.points = parent.points;
+    entry.returns = parent.returns;
+    for (std::int32_t c = entry.first; c < entry.first + entry.count; ++c) {
+      const RowChange change = changes[static_cast<std::size_t>(c)];
+      if (change.old != kNoRow) add_heads(entry_of(change.old), -1, n, entry);
+      add_heads(entry_of(change.now), 1, n, entry);
+    }
   }
 
   // Runs the network over everything that was added.
@@ -139,46 +235,23 @@ struct FeatureEvaluator::Scratch {
       if (!inputs[k].empty())
         net.judge(static_cast<RowKind>(k), inputs[k].data(), static_cast<int>(inputs[k].size()), heads[k].data());
     }
-    values.resize(entries.size());
-    const int tiles_left = reader_tiles_left;
-    const float others = static_cast<float>(n - 1);
-    std::size_t player_row = 0;
-    for (std::size_t t = 0; t < entries.size(); ++t) {
-      const TurnEntry& entry = entries[t];
-      Values& u = values[t] = entry.score;
+    const auto seats = static_cast<std::size_t>(n);
+    for (TurnEntry& entry : entries) {
       if (entry.is_over) continue;
-      Values returns{};
-      float shared = 0;  // what every player gets
-      for (int r = 0; r < entry.rows; ++r) {
-        const RowEntry& row = rows[static_cast<std::size_t>(row_lists[static_cast<std::size_t>(entry.first_row + r)])];
-        const FeatureNet::Heads& h = heads[static_cast<std::size_t>(row.kind)][static_cast<std::size_t>(row.at)];
-        const float fine = h.correction / others;
-        const float free = 1 - std::clamp(h.bound, 0.0F, 1.0F);
-        returns[row.main] += free * static_cast<float>(row.figures_main);
-        if (row.rival == kNone) {
-          const float each = h.others / others - fine;
-          shared += each;
-          u[row.main] += h.main - each;
-        } else {
-          const float each = n > 2 ? h.others / (others - 1) - fine : 0;
-          shared += each;
-          u[row.main] += h.main - each;
-          u[row.rival] += h.rival - fine - each;
-          returns[row.rival] += free * static_cast<float>(row.figures_rival);
-        }
-      }
-      for (int p = 0; p < n; ++p) {
-        u[static_cast<std::size_t>(p)] += shared;
-        players[player_row++][kPlayerInputs] = returns[static_cast<std::size_t>(p)] * static_cast<float>(tiles_left);
-      }
+      sum_rows(entry, n);
+      for (std::size_t p = 0; p < seats; ++p)
+        players[static_cast<std::size_t>(entry.first_player) + p][kPlayerInputs] =
+            entry.returns[p] * static_cast<float>(reader_tiles_left);
     }
     player_points.resize(players.size());
-    if (players.empty()) return;
-    net.judge_players(players.front().data(), static_cast<int>(players.size()), player_points.data());
-    player_row = 0;
+    if (!players.empty())
+      net.judge_players(players.front().data(), static_cast<int>(players.size()), player_points.data());
+    values.resize(entries.size());
     for (std::size_t t = 0; t < entries.size(); ++t) {
+      values[t] = entries[t].points;
       if (entries[t].is_over) continue;
-      for (int p = 0; p < n; ++p) values[t][static_cast<std::size_t>(p)] += player_points[player_row++];
+      for (std::size_t p = 0; p < seats; ++p)
+        values[t][p] += player_points[static_cast<std::size_t>(entries[t].first_player) + p];
     }
   }
 
@@ -221,44 +294,42 @@ FeatureEvaluator::Turns FeatureEvaluator::judge_turns(const GameState& state) {
   const auto judge_placed = [&](const GameState& placed, const Action* placement, const SlotSet& near, Cell cell) {
     reader.look_at(placed, near);
     s.table.next_placement();
+    GameState unclaimed = placed;
+    unclaimed.apply(Action::no_figure());
+    s.turns.push_back({placement ? *placement : Action::no_figure(), Action::no_figure()});
+    const auto parent = static_cast<std::int32_t>(s.entries.size());
+    s.add_position(unclaimed, [&](const Figure& f) {
+      RowIndex at = s.table.placed(f);
+      const bool is_stale = at == kNoRow || (is_building(f) ? is_near(unclaimed.laid_tile(f.tile).cell, cell)
+                                                            : s.entry_of(at).depends.meets(near));
+      if (is_stale) s.table.set_placed(f, at = s.read(unclaimed, f));
+      return at;
+    });
     const int choices = placed.num_legal_actions();
-    for (int i = 0; i < choices; ++i) {
+    if (choices == 1) return;
+    const FigureTally figures(unclaimed);
+    const TileData& tile = placed.game().tile(static_cast<TypeId>(placed.drawn_tile()));
+    for (int i = 1; i < choices; ++i) {
       const Action figure = placed.legal_action(i);
+      s.turns.push_back({placement ? *placement : figure, figure});
+      if (figure.figure() == Action::Figure::kMeeple && !unclaimed.is_terminal()) {
+        const FeatureKind kind = tile.type->features[figure.feature()].kind;
+        const std::size_t local = tile.local_of_feature[figure.feature()];
+        const bool is_field = kind == FeatureKind::kField;
+        const bool is_line = kind == FeatureKind::kRoad || kind == FeatureKind::kCity;
+        if (is_field || (is_line && placed.line(placed.line_laid(local)).open)) {
+          const std::uint8_t id = is_field ? placed.field_laid(local) : placed.line_laid(local);
+          s.add_claim(unclaimed, parent, figures, kind, id, mover);
+          continue;
+        }
+      }
+      // What completes a feature, buildings, figures taken back: the position itself.
       GameState after = placed;
       after.apply(figure);
-      s.turns.push_back({placement ? *placement : figure, figure});
-      if (i == 0) {  // no figure
-        s.add_position(after, [&](const Figure& f) {
-          RowIndex at = s.table.placed(f);
-          const bool is_stale =
-              at == kNoRow || (is_building(f) ? is_near(after.laid_tile(f.tile).cell, cell)
-                                              : s.rows[static_cast<std::size_t>(at)].depends.meets(near));
-          if (is_stale) s.table.set_placed(f, at = s.read(after, f));
-          return at;
-        });
-        continue;
-      }
-      if (figure.figure() == Action::Figure::kBack) {
-        s.add_position(after, [&](const Figure& f) { return s.read(after, f); });
-        continue;
-      }
-      // The claimed feature is new, and features of its kind that meet it across an open cell see it claimed.
-      const TileData& tile = placed.game().tile(static_cast<TypeId>(placed.drawn_tile()));
-      const std::size_t feature = figure.feature();
-      const FeatureKind kind = tile.type->features[feature].kind;
-      const std::size_t local = tile.local_of_feature[feature];
-      SlotSet ends;
-      if (kind == FeatureKind::kField) {
-        ends = reader.ends_of_field(after, placed.field_laid(local));
-      } else if (kind == FeatureKind::kRoad || kind == FeatureKind::kCity) {
-        ends = reader.ends_of_line(after, placed.line_laid(local));
-      }
+      const bool is_back = figure.figure() == Action::Figure::kBack;
       s.add_position(after, [&](const Figure& f) {
         const RowIndex at = s.table.placed(f);
-        const bool is_new = f.tile == after.laid_tiles() - 1;
-        if (at == kNoRow || is_new || (f.kind == kind && s.rows[static_cast<std::size_t>(at)].depends.meets(ends)))
-          return s.read(after, f);
-        return at;
+        return is_back || at == kNoRow || f.tile == after.laid_tiles() - 1 ? s.read(after, f) : at;
       });
     }
   };

@@ -319,6 +319,7 @@ void FeatureReader::start(const GameState& state, int next, int tiles_left) {
     const TileData& tile = game().tile(static_cast<TypeId>(t));
     if (tile.monastery >= 0 || tile.garden >= 0) undrawn_buildings_ += bag_[static_cast<std::size_t>(t)];
   }
+  claim_nothing();
   start_stamp_ = ++stamp_;
   is_placed_ = false;
   ends_.clear();
@@ -332,6 +333,12 @@ void FeatureReader::look_at(const GameState& placed, const SlotSet& near) {
   ++stamp_;
   near_ = near;
   find_cells(placed);
+}
+
+void FeatureReader::claim(FeatureKind kind, std::uint8_t id, int player) {
+  claim_ = {};
+  (kind == FeatureKind::kField ? claim_.field : claim_.line) = id;
+  claim_.figures = one_figure(player);
 }
 
 void FeatureReader::find_cells(const GameState& state) {
@@ -497,9 +504,11 @@ void FeatureReader::read_line(const GameState& state, std::uint8_t id, Row& row)
   const Line& line = state.line(id);
   const bool is_city = line.kind == FeatureKind::kCity;
   row.kind = is_city ? RowKind::kCity : RowKind::kRoad;
-  set_holders(line.figures, row);
+  const FigureCounts figures = figures_in_line(state, id);
+  set_holders(figures, row);
   const LineOutlook& outlook = outlook_of_line(state, id);
-  row.depends = outlook.ends;
+  row.id = id;
+  row.ends = row.depends = outlook.ends;
 
   Smallest<3> hardest(kMostClosers * 32 + kMostFits);  // closers and fits as one number
   int dead = 0, closers_sum = 0, fixed = 0, hardest_key = hardest[0] + 1;
@@ -524,9 +533,10 @@ void FeatureReader::read_line(const GameState& state, std::uint8_t id, Row& row)
       if (with == 0) continue;
       most_joiners = std::max(most_joiners, with);
       join_size = std::max(join_size, beyond.tiles + beyond.shields);
-      if (!beyond.figures) continue;
+      const FigureCounts there = figures_in_line(state, other);
+      if (!there) continue;
       ++joinable;
-      const Join join = join_of(row, line.figures, beyond.figures);
+      const Join join = join_of(row, figures, there);
       join_main = std::max(join_main, join.main);
       join_other = std::max(join_other, join.other);
       gains += join.gains;
@@ -585,7 +595,8 @@ void FeatureReader::read_building(const GameState& state, const Figure& figure, 
   row.rival = kNone;
   row.figures_main = 1;
   row.figures_rival = 0;
-  row.depends = {};
+  row.id = figure.tile;
+  row.ends = row.depends = {};
   const Cell centre = state.laid_tile(figure.tile).cell;
   Smallest<3> fewest(kMostFits);
   int reachable = 0, dead = 0, hard = 0, fair = 0, sum = 0, fixed_much = 0;
@@ -630,9 +641,11 @@ void FeatureReader::read_building(const GameState& state, const Figure& figure, 
 
 void FeatureReader::read_field(const GameState& state, std::uint8_t id, Row& row) {
   row.kind = RowKind::kField;
-  const FigureCounts figures = state.field_figures(id);
+  const FigureCounts figures = figures_in_field(state, id);
   set_holders(figures, row);
   const FieldOutlook& outlook = outlook_of_field(state, id);
+  row.id = id;
+  row.ends = outlook.ends;
   row.depends = outlook.depends;
 
   int live = 0, joinable = 0, claimed = 0, join_main = 0, join_other = 0, gains = 0, losses = 0;
@@ -651,7 +664,7 @@ void FeatureReader::read_field(const GameState& state, std::uint8_t id, Row& row
       met.set(other);
       if (!is_live) continue;
       ++joinable;
-      const FigureCounts beyond = state.field_figures(other);
+      const FigureCounts beyond = figures_in_field(state, other);
       const FieldOutlook& far = outlook_of_field(state, other);
       row.depends.add(far.depends);
       const int cities = far.complete;
@@ -701,28 +714,36 @@ void FeatureReader::read_field(const GameState& state, std::uint8_t id, Row& row
   in[kFarmerRecall] = flag(rules.farmer_recall);
 }
 
-void FeatureReader::read_player(const GameState& state, int player, Inputs& in) const {
-  std::array<int, kMaxPlayers> farmers{};
+FigureTally::FigureTally(const GameState& state) {
+  for (int p = 0; p < state.players(); ++p) {
+    meeples[static_cast<std::size_t>(p)] = static_cast<std::int8_t>(state.meeples(p));
+    abbots[static_cast<std::size_t>(p)] = static_cast<std::int8_t>(state.abbots(p));
+  }
   for (int i = 0; i < state.spread_figures(); ++i) {
     const Figure f = state.figure(i);
-    farmers[f.player] += f.kind == FeatureKind::kField;
+    farmers[f.player] = static_cast<std::int8_t>(farmers[f.player] + (f.kind == FeatureKind::kField));
   }
+}
+
+void FeatureReader::read_player(const GameState& state, const FigureTally& figures, int player, Inputs& in) const {
   int sum = 0, most = 0, most_farmers = 0;
   for (int p = 0; p < players_; ++p) {
     if (p == player) continue;
-    sum += state.meeples(p);
-    most = std::max(most, state.meeples(p));
-    most_farmers = std::max(most_farmers, farmers[static_cast<std::size_t>(p)]);
+    const auto seat = static_cast<std::size_t>(p);
+    sum += figures.meeples[seat];
+    most = std::max(most, int{figures.meeples[seat]});
+    most_farmers = std::max(most_farmers, int{figures.farmers[seat]});
   }
-  const int hand = state.meeples(player), others = players_ - 1;
+  const auto own = static_cast<std::size_t>(player);
+  const int hand = figures.meeples[own], others = players_ - 1;
   const Rules& rules = state.rules();
   in[kHand] = byte(hand);
   in[kHandNone] = flag(hand == 0);
   in[kHandOne] = flag(hand == 1);
   in[kHandTwo] = flag(hand == 2);
   in[kHandTimesLeft] = byte((hand * tiles_left_ + 2) / 4);
-  in[kHandAbbot] = byte(state.abbots(player));
-  in[kFarmersOut] = byte(farmers[static_cast<std::size_t>(player)]);
+  in[kHandAbbot] = byte(figures.abbots[own]);
+  in[kFarmersOut] = byte(figures.farmers[own]);
   in[kPlayerTilesLeft] = byte(tiles_left_);
   in[kUndrawnBuildings] = byte(undrawn_buildings_);
   in[kPlayerWait] = byte(wait(player));
@@ -761,7 +782,8 @@ void FeatureReader::read_all(const GameState& state, std::vector<Row>& rows, std
     else
       read_line(state, f.label, rows.emplace_back());
   }
-  for (int p = 0; p < state.players(); ++p) read_player(state, p, players.emplace_back());
+  const FigureTally figures(state);
+  for (int p = 0; p < state.players(); ++p) read_player(state, figures, p, players.emplace_back());
 }
 
 }  // namespace carc

@@ -59,8 +59,16 @@ struct Row {
   std::uint8_t rival;  // kNone: nobody else holds figures there
   std::uint8_t figures_main;
   std::uint8_t figures_rival;
+  std::uint8_t id;  // of the line or field; of a monastery or garden the laid tile
+  SlotSet ends;     // the open cells at which the line or field ends
   SlotSet depends;  // of monasteries and gardens nothing: they depend on the tiles at most two cells away
   Inputs inputs;
+};
+
+// Whose figures are where, off the board too.
+struct FigureTally {
+  explicit FigureTally(const GameState& state);
+  std::array<std::int8_t, kMaxPlayers> meeples{}, abbots{}, farmers{};  // in hand, in hand, on fields
 };
 
 // Which tile types of a game fit an open cell, close a road or city there, or join two sides of it.
@@ -99,12 +107,17 @@ class FeatureReader {
   // `near`, until the next call. Figures may differ.
   void look_at(const GameState& placed, const SlotSet& near);
 
+  // Until the next claim: one more figure stands in a line or field that has none. Then rows and players may be read
+  // from a position that differs from the one meant by this figure alone.
+  void claim(FeatureKind kind, std::uint8_t id, int player);
+  void claim_nothing() { claim_ = {}; }
+
   // Rows of a road or city, of a field, of the i-th figure, which stands in a monastery or garden.
   void read_line(const GameState& state, std::uint8_t line, Row& row);
   void read_field(const GameState& state, std::uint8_t field, Row& row);
   void read_building(const GameState& state, const Figure& figure, Row& row);
   // Inputs of a player but the last, which is computed from the rows.
-  void read_player(const GameState& state, int player, Inputs& inputs) const;
+  void read_player(const GameState& state, const FigureTally& figures, int player, Inputs& inputs) const;
 
   // All rows of a position between turns, in the order of their first figures, and the inputs of every player.
   void read_all(const GameState& state, std::vector<Row>& rows, std::vector<Inputs>& players);
@@ -150,11 +163,23 @@ class FeatureReader {
   int fits(unsigned code);
   int closers(unsigned code, unsigned sides);
   int joiners(unsigned code, int a, int b);
+  FigureCounts figures_in_line(const GameState& state, std::uint8_t line) const {
+    return line == claim_.line ? claim_.figures : state.line(line).figures;
+  }
+  FigureCounts figures_in_field(const GameState& state, std::uint8_t field) const {
+    return field == claim_.field ? claim_.figures : state.field_figures(field);
+  }
   void set_holders(FigureCounts figures, Row& row) const;
   int wait(int player) const { return (player - next_ + players_) % players_; }
   int turns(int player) const { return (tiles_left_ - wait(player) + players_ - 1) / players_; }
 
+  struct Claim {
+    std::uint8_t line = kNone, field = kNone;
+    FigureCounts figures = 0;
+  };
+
   FittingTypes types_;
+  Claim claim_;
   int players_ = 2, next_ = 0, tiles_left_ = 0, undrawn_buildings_ = 0;
   std::array<std::uint8_t, kMaxTypes> bag_{};
   std::array<std::uint8_t, 256> code_of_slot_{};  // of open slots

@@ -2,59 +2,22 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 
 namespace carc {
 namespace {
 
-constexpr int kMostHidden = 256;
-
-constexpr int kWidth = 8, kVectors = Mlp::kLanes / kWidth;
-using Vec = float __attribute__((vector_size(sizeof(float) * kWidth), aligned(4)));
-
-// One layer for `Rows` rows at once, which share every load of weights.
-template <int Rows, class T>
-[[gnu::always_inline]] inline void layer(const Mlp::Layer& l, const T* in, int in_stride, float* out, int out_stride,
-                                         bool relu) {
-  const int padded = l.padded();
-  for (int o = 0; o < padded; o += Mlp::kLanes) {
-    Vec sums[Rows][kVectors];
-    for (int v = 0; v < kVectors; ++v) {
-      const Vec bias = *reinterpret_cast<const Vec*>(l.bias.data() + o + v * kWidth);
-      for (int r = 0; r < Rows; ++r) sums[r][v] = bias;
-    }
-    const float* weight = l.weight.data() + o;
-    for (int i = 0; i < l.inputs; ++i, weight += padded) {
-      Vec w[kVectors];
-      for (int v = 0; v < kVectors; ++v) w[v] = *reinterpret_cast<const Vec*>(weight + v * kWidth);
-      for (int r = 0; r < Rows; ++r) {
-        const auto x = static_cast<float>(in[r * in_stride + i]);
-        for (int v = 0; v < kVectors; ++v) sums[r][v] += x * w[v];
-      }
-    }
-    for (int r = 0; r < Rows; ++r) {
-      for (int v = 0; v < kVectors; ++v) {
-        if (relu) sums[r][v] = sums[r][v] > 0 ? sums[r][v] : Vec{};
-        *reinterpret_cast<Vec*>(out + r * out_stride + o + v * kWidth) = sums[r][v];
-      }
-    }
-  }
-}
-
-template <int Rows, class T>
-[[gnu::always_inline]] inline void rows(const Mlp::Layer* layers, const T* in, int stride, float* out) {
-  std::array<float, Rows * kMostHidden> first, second;
-  std::array<float, Rows * Mlp::kLanes> last;
-  layer<Rows>(layers[0], in, stride, first.data(), kMostHidden, true);
-  layer<Rows>(layers[1], first.data(), kMostHidden, second.data(), kMostHidden, true);
-  layer<Rows>(layers[2], second.data(), kMostHidden, last.data(), Mlp::kLanes, false);
-  for (int r = 0; r < Rows; ++r) {
-    std::copy_n(last.data() + r * Mlp::kLanes, layers[2].outputs, out + r * layers[2].outputs);
-  }
+MlpKernel best_kernel() {
+#if defined(CARC_HAS_AVX512_KERNEL)
+  if (__builtin_cpu_supports("avx512f")) return mlp_kernel_avx512;
+#endif
+  return mlp_kernel;
 }
 
 }  // namespace
 
 Mlp::Mlp(const Weights& weights, const std::string& name, const std::vector<float>& scale, int outputs) {
+  assert(scale.size() <= 64 && outputs <= kMlpPadding);
   const auto shape_of = [&](int layer) -> const std::vector<std::int64_t>& {
     const std::string tensor = name + "." + std::to_string(layer) + ".weight";
     const auto found = weights.tensors.find(tensor);
@@ -63,9 +26,9 @@ Mlp::Mlp(const Weights& weights, const std::string& name, const std::vector<floa
   };
   const auto& first = shape_of(0);
   const std::int64_t hidden = first.empty() ? 0 : first[0];
-  if (hidden < 1 || hidden > kMostHidden) {
+  if (hidden < 1 || hidden > kMlpMostWidth) {
     throw WeightsError("tensor '" + name + ".0.weight': found " + std::to_string(hidden) +
-                       " hidden units, expected 1 to " + std::to_string(kMostHidden));
+                       " hidden units, expected 1 to " + std::to_string(kMlpMostWidth));
   }
   const std::array<std::int64_t, 4> sizes = {static_cast<std::int64_t>(scale.size()), hidden, hidden, outputs};
   for (int k = 0; k < 3; ++k) {
@@ -105,16 +68,28 @@ void Mlp::combine(const std::vector<std::vector<float>>& combinations) {
   }
 }
 
-template <class T>
-void Mlp::run(const T* in, int stride, int n, float* out) const {
-  constexpr int kRows = 6;
-  int r = 0;
-  for (; r + kRows <= n; r += kRows) rows<kRows>(layers_, in + r * stride, stride, out + r * outputs());
-  for (; r + 2 <= n; r += 2) rows<2>(layers_, in + r * stride, stride, out + r * outputs());
-  for (; r < n; ++r) rows<1>(layers_, in + r * stride, stride, out + r * outputs());
+void Mlp::forward(const float* in, int stride, int n, float* out) const {
+  static const MlpKernel kKernel = best_kernel();
+  std::array<MlpLayer, 3> views;
+  for (std::size_t k = 0; k < 3; ++k) {
+    const Layer& l = layers_[k];
+    views[k] = {l.weight.data(), l.bias.data(), l.inputs, l.outputs, l.padded()};
+  }
+  kKernel(views.data(), in, stride, n, out);
 }
 
-void Mlp::forward(const std::uint8_t* in, int stride, int n, float* out) const { run(in, stride, n, out); }
-void Mlp::forward(const float* in, int stride, int n, float* out) const { run(in, stride, n, out); }
+void Mlp::forward(const std::uint8_t* in, int stride, int n, float* out) const {
+  constexpr int kRows = 48, kMost = 64;  // rows that are converted at once, and their inputs
+  std::array<float, kRows * kMost> floats;
+  const int width = inputs();
+  for (int first = 0; first < n; first += kRows) {
+    const int rows = std::min(kRows, n - first);
+    for (int r = 0; r < rows; ++r) {
+      const std::uint8_t* from = in + static_cast<std::ptrdiff_t>(first + r) * stride;
+      for (int i = 0; i < width; ++i) floats[static_cast<std::size_t>(r * width + i)] = static_cast<float>(from[i]);
+    }
+    forward(floats.data(), width, rows, out + static_cast<std::ptrdiff_t>(first) * outputs());
+  }
+}
 
 }  // namespace carc

@@ -135,7 +135,7 @@ def rebuild(games: GamesFile, labels: LabelOptions, threads: int = 1) -> dict[st
         seed=split_seed(games.seed, KEEP_STREAM),
         first_game=games.first_game,
         threads=threads,
-        **{"lambda": labels.blend},
+        td_lambda=labels.blend,
         network=labels.network,
         bag_average=labels.bag_average,
     )
