@@ -32,6 +32,7 @@ AGENTS = (
     "jcz",
     "champion",
     "feature-net",
+    "feature-net-search",
 )
 GUEST = "guest"  # another program, named with its command: guest:command=./bot
 COMMAND = "command"  # its option that names the program
