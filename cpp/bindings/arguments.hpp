@@ -43,6 +43,7 @@ struct PyAgent;
 struct PyDeck;
 struct PyFeatureNet;
 struct PyProgram;
+struct PyResnet;
 struct PyRules;
 struct PyState;
 struct PyTile;
@@ -52,8 +53,9 @@ template <class T, class... Classes>
 inline constexpr bool kIsAnyOf = (std::is_same_v<T, Classes> || ...);
 template <class T>
 inline constexpr bool kIsBound =
-    kIsAnyOf<T, Action, ActionList, Feature, Figure, Findings, GameRecord, GameResult, NamedAgent, PyAgent, PyDeck, PyFeatureNet,
-             PyProgram, PyRules, PyState, PyTile, RandomGames, Rng, TileSet, ActionReport, SearchResult, Solution>;
+    kIsAnyOf<T, Action, ActionList, Feature, Figure, Findings, GameRecord, GameResult, NamedAgent, PyAgent, PyDeck,
+             PyFeatureNet, PyProgram, PyRules, PyState, PyTile, RandomGames, Rng, TileSet, ActionReport, SearchResult,
+             Solution, PyResnet>;
 
 // Throws Error if `object` is of the bound class but holds no value.
 void require_value(const py::handle& object, const py::detail::type_info* type);
