@@ -437,6 +437,14 @@ void bind_play(py::module_& m) {
       .def("choose", &ask, py::arg("state"), py::arg("rng"))
       .def("analyse", &analyse, py::arg("state"), py::arg("rng"),
            "Search the position and return a SearchResult; None for an agent that does not search.")
+      .def_property_readonly(
+          "batch_fill",
+          [](NamedAgent& a) {
+            const py::gil_scoped_release release;
+            const std::lock_guard lock(a.asked);
+            return a.agent->batch_fill();
+          },
+          "Mean part of a batch that its searches have filled so far, 0 to 1; None for an agent without batches.")
       .def("__repr__", [](const NamedAgent& a) { return "<carc agent " + a.name + ">"; });
   m.def(
       "make_agent",

@@ -34,6 +34,8 @@ AGENTS = (
     "feature-net",
     "feature-net-search",
 )
+# Agents that play a network of the user's: NAME:network=FILE.
+NEED_NETWORK = ("resnet-search",)
 GUEST = "guest"  # another program, named with its command: guest:command=./bot
 COMMAND = "command"  # its option that names the program
 FOLDER = Path(_core.__file__).parent / "data" / "agents"  # installed beside the extension module
@@ -238,10 +240,10 @@ def _found(value: object) -> str:
 def _file_of(name: str) -> Path:
     if name.endswith(".toml"):
         return Path(name)
-    if name not in AGENTS:
+    if name not in AGENTS + NEED_NETWORK:
+        known = (*AGENTS, *NEED_NETWORK, GUEST)
         raise ConfigError(
-            f"unknown agent {_found(name)}, "
-            f"did you mean '{nearest(name[:LONGEST], (*AGENTS, GUEST))}'?"
+            f"unknown agent {_found(name)}, did you mean '{nearest(name[:LONGEST], known)}'?"
         )
     return FOLDER / f"{name}.toml"
 

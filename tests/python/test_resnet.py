@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import carc
 from carc import _core
 from carc._core import GameState, Rules
 
@@ -174,3 +175,39 @@ def test_finished_games_and_no_states_are_refused(network: tuple[resnet.Resnet, 
         in_cpp.evaluate([state])
     with pytest.raises(_core.Error, match="expected one at least"):
         _core.encode_planes([])
+
+
+def test_the_agent_plays_a_network_with_full_batches(network: tuple[resnet.Resnet, Path]) -> None:
+    agent = carc.make_agent(f"resnet-search:network={network[1]},simulations=160")
+    state = next(s for s in positions(Rules(), 100, seed=2) if s.phase == "place")
+    assert agent.batch_fill is None
+    result = agent.analyse(state, _core.Rng(1))
+    assert result is not None
+    assert result.simulations == 160
+    assert agent.batch_fill is not None
+    assert agent.batch_fill >= 0.8
+    again = carc.make_agent(f"resnet-search:network={network[1]},simulations=160")
+    assert again.choose(state, _core.Rng(1)) == result.best
+
+
+def test_a_game_between_networks_does_not_depend_on_threads(
+    network: tuple[resnet.Resnet, Path],
+) -> None:
+    agent = f"resnet-search:network={network[1]},simulations=16,trees=4,threads=4"
+    scores: list[dict[int, list[int]]] = [{}, {}]
+    for threads, found in zip((1, 2), scores, strict=True):
+        carc.play_games(
+            Rules(),
+            [agent, "greedy"],
+            [(1, [0, 1]), (1, [1, 0])],
+            threads=threads,
+            on_result=lambda i, result, found=found: found.update({i: result.scores}),
+        )
+    assert scores[0] == scores[1]
+
+
+def test_the_agent_without_network_says_what_is_missing(tmp_path: Path) -> None:
+    with pytest.raises(_core.Error, match="found none with evaluator resnet"):
+        carc.make_agent("resnet-search")
+    with pytest.raises(_core.WeightsError, match=r"missing\.safetensors"):
+        carc.make_agent(f"resnet-search:network={tmp_path / 'missing.safetensors'}")

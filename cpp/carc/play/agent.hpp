@@ -48,6 +48,8 @@ class Agent {
   virtual bool watch(const std::atomic<bool>*) { return false; }
   // Simulations (or positions) searched so far.
   virtual std::int64_t simulations() const { return 0; }
+  // Mean part of a batch that its searches have filled so far, where a network judges positions in batches.
+  virtual std::optional<double> batch_fill() const { return std::nullopt; }
 };
 
 using AgentFactory = std::function<std::unique_ptr<Agent>()>;

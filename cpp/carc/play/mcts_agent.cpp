@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "carc/neural/resnet_evaluator.hpp"
 #include "carc/play/feature_net_agent.hpp"
 #include "carc/play/greedy_agent.hpp"
 #include "carc/search/solver.hpp"
@@ -13,7 +14,16 @@ namespace {
 constexpr std::uint64_t kSearch = 0, kTies = 1;  // streams of a decision's seed
 constexpr float kAlike = 1e-4F;                  // points
 
-EvaluatorFactory evaluator_factory(const MctsAgentOptions& options) {
+std::shared_ptr<BatchQueue> make_queue(const MctsAgentOptions& options) {
+  if (options.evaluator != EvaluatorKind::kResnet) return nullptr;
+  if (options.network.empty())
+    throw OptionError("network: found none with evaluator resnet, expected a file of weights");
+  return std::make_shared<BatchQueue>(load_batch_model(options.network),
+                                      std::min(options.mcts.threads, options.mcts.trees));
+}
+
+EvaluatorFactory evaluator_factory(const MctsAgentOptions& options, const std::shared_ptr<BatchQueue>& queue) {
+  if (queue) return [queue] { return std::make_unique<ResnetEvaluator>(queue); };
   if (options.evaluator == EvaluatorKind::kHeuristic) {
     return [weights = options.weights] { return std::make_unique<HeuristicEvaluator>(weights); };
   }
@@ -40,7 +50,12 @@ double greedy_margin(GameState state, std::size_t mover, const std::array<TypeId
 }  // namespace
 
 MctsAgent::MctsAgent(const MctsAgentOptions& options)
-    : options_(options), mcts_(options.mcts, evaluator_factory(options)) {}
+    : options_(options), queue_(make_queue(options)), mcts_(options.mcts, evaluator_factory(options, queue_)) {}
+
+std::optional<double> MctsAgent::batch_fill() const {
+  if (!queue_ || queue_->counts().batches == 0) return std::nullopt;
+  return queue_->counts().fill(queue_->most());
+}
 
 std::optional<SearchResult> MctsAgent::solved(const GameState& state) const {
   if (state.tiles_left() + 1 > options_.solve_tiles) return std::nullopt;

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "carc/neural/batching.hpp"
 #include "carc/play/agent.hpp"
 #include "carc/search/heuristic.hpp"
 #include "carc/search/mcts.hpp"
@@ -11,9 +12,9 @@
 
 namespace carc {
 
-enum class EvaluatorKind : std::uint8_t { kHeuristic, kRollout, kFeatureNet };
-inline const std::array<const char*, 3>& enum_names(EvaluatorKind*) {
-  static constexpr std::array<const char*, 3> kNames = {"heuristic", "rollout", "feature_net"};
+enum class EvaluatorKind : std::uint8_t { kHeuristic, kRollout, kFeatureNet, kResnet };
+inline const std::array<const char*, 4>& enum_names(EvaluatorKind*) {
+  static constexpr std::array<const char*, 4> kNames = {"heuristic", "rollout", "feature_net", "resnet"};
   return kNames;
 }
 
@@ -30,7 +31,9 @@ struct MctsAgentOptions {
 
   template <class V>
   void each_option(V& v) {
-    v("evaluator", evaluator, {}, "what judges positions: the heuristic, rollouts or a network");
+    v("evaluator", evaluator, {},
+      "what judges positions: the heuristic, rollouts or a network; resnet judges batches of `threads` positions, one a "
+      "tree");
     v("network", network, {}, "name of a network that comes with carc, or a safetensors file");
     mcts.each_option(v);
     weights.each_option(v);
@@ -55,12 +58,14 @@ class MctsAgent final : public Agent {
     return true;
   }
   std::int64_t simulations() const override { return simulations_; }
+  std::optional<double> batch_fill() const override;
 
  private:
   std::optional<SearchResult> solved(const GameState& state) const;
   int part_ties(const GameState& state, const SearchResult& result, std::uint64_t seed) const;
 
   MctsAgentOptions options_;
+  std::shared_ptr<BatchQueue> queue_;  // of a network on board planes
   Mcts mcts_;
   std::int64_t simulations_ = 0;
 };

@@ -46,6 +46,11 @@ class Evaluator {
   // Whether priors are better than uniform.
   virtual bool has_priors() const { return false; }
 
+  // A search is about to ask, and asks nothing more for now: one that gathers the positions of several searches into
+  // batches waits only for those between the two.
+  virtual void search_begins() {}
+  virtual void search_ends() {}
+
   void evaluate(const Evaluation& one, Rng& rng) { evaluate(std::span(&one, 1), rng); }
 };
 

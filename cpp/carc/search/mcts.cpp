@@ -50,6 +50,12 @@ Mcts& Mcts::operator=(Mcts&&) noexcept = default;
 
 namespace {
 
+// Ends what Evaluator::search_begins began.
+struct Asking {
+  ~Asking() { evaluator.search_ends(); }
+  Evaluator& evaluator;
+};
+
 struct TreeResult {
   TreeSearch::RootSums sums;
   std::vector<float> priors;
@@ -123,7 +129,9 @@ SearchResult Mcts::search(const GameState& state, std::uint64_t seed) {
   const auto began = Clock::now();
   const int trees = options_.trees;
   const int threads = std::min(options_.threads, trees);
-  while (workers_.size() < static_cast<std::size_t>(threads)) workers_.push_back(std::make_unique<Worker>());
+  while (workers_.size() < static_cast<std::size_t>(threads)) {
+    workers_.push_back(std::make_unique<Worker>(Worker{make_evaluator_(), nullptr}));
+  }
 
   ActionList actions;
   state.legal_actions(actions);
@@ -171,7 +179,7 @@ SearchResult Mcts::search(const GameState& state, std::uint64_t seed) {
   const auto work = [&](int w) {
     try {
       Worker& worker = *workers_[static_cast<std::size_t>(w)];
-      if (!worker.evaluator) worker.evaluator = make_evaluator_();
+      const Asking asking{*worker.evaluator};
       const NodeLayout layout = TreeSearch::layout(options_, *worker.evaluator, state.players());
       if (!worker.tree || worker.tree->layout().players != layout.players) {
         worker.tree = std::make_unique<Tree>(
@@ -183,16 +191,24 @@ SearchResult Mcts::search(const GameState& state, std::uint64_t seed) {
     }
   };
   {
+    // All begin before any asks, so that a batch waits for all.
+    const auto evaluator = [&](int w) -> Evaluator& { return *workers_[static_cast<std::size_t>(w)]->evaluator; };
+    for (int w = 0; w < threads; ++w) evaluator(w).search_begins();
     std::vector<std::jthread> others;
-    std::vector<int> own = {0};
+    std::vector<int> own;
     for (int w = 1; w < threads; ++w) {
       try {
         others.emplace_back(work, w);
       } catch (const std::system_error&) {  // fewer threads will do
+        evaluator(w).search_ends();
         own.push_back(w);
       }
     }
-    for (const int w : own) work(w);
+    work(0);
+    for (const int w : own) {
+      evaluator(w).search_begins();
+      work(w);
+    }
   }
   for (const std::exception_ptr& error : errors) {
     if (error) std::rethrow_exception(error);

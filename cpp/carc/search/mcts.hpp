@@ -121,7 +121,7 @@ using EvaluatorFactory = std::function<std::unique_ptr<Evaluator>()>;
 
 class Mcts {
  public:
-  // `make_evaluator` is called once a thread. Throws OptionError.
+  // `make_evaluator` is called once for each thread. Throws OptionError.
   Mcts(const MctsOptions& options, EvaluatorFactory make_evaluator);
   ~Mcts();
   Mcts(Mcts&&) noexcept;
