@@ -42,6 +42,7 @@ struct NamedAgent;
 struct PyAgent;
 struct PyDeck;
 struct PyFeatureNet;
+struct PyPlaneExamples;
 struct PyProgram;
 struct PyResnet;
 struct PyRules;
@@ -54,8 +55,8 @@ inline constexpr bool kIsAnyOf = (std::is_same_v<T, Classes> || ...);
 template <class T>
 inline constexpr bool kIsBound =
     kIsAnyOf<T, Action, ActionList, Feature, Figure, Findings, GameRecord, GameResult, NamedAgent, PyAgent, PyDeck,
-             PyFeatureNet, PyProgram, PyRules, PyState, PyTile, RandomGames, Rng, TileSet, ActionReport, SearchResult,
-             Solution, PyResnet>;
+             PyFeatureNet, PyPlaneExamples, PyProgram, PyResnet, PyRules, PyState, PyTile, RandomGames, Rng, TileSet,
+             ActionReport, SearchResult, Solution>;
 
 // Throws Error if `object` is of the bound class but holds no value.
 void require_value(const py::handle& object, const py::detail::type_info* type);

@@ -58,5 +58,6 @@ void bind_neural(py::module_& m);
 void bind_learning(py::module_& m);
 void bind_turn_values(py::module_& m);
 void bind_resnet(py::module_& m);
+void bind_resnet_training(py::module_& m);
 
 }  // namespace carc::python

@@ -40,4 +40,5 @@ PYBIND11_MODULE(_core, m) {
   carc::python::bind_learning(m);
   carc::python::bind_turn_values(m);
   carc::python::bind_resnet(m);
+  carc::python::bind_resnet_training(m);
 }

@@ -11,6 +11,7 @@ void ResnetEvaluator::search_begins() {
 }
 
 void ResnetEvaluator::search_ends() {
+  if (keeps_seat_) return;
   if (seat_) queue_->leave_seat(*seat_);
   seat_.reset();
 }

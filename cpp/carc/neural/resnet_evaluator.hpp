@@ -17,7 +17,12 @@ namespace carc {
 
 class ResnetEvaluator final : public Evaluator {
  public:
+  // It has a seat while it searches.
   explicit ResnetEvaluator(std::shared_ptr<BatchQueue> queue) : queue_(std::move(queue)) {}
+  // The seat is the caller's, who keeps it between searches, too: whoever searches again at once shall be waited for.
+  ResnetEvaluator(std::shared_ptr<BatchQueue> queue, int seat)
+      : queue_(std::move(queue)), seat_(seat), keeps_seat_(true) {}
+  ResnetEvaluator(const ResnetEvaluator&) = delete;
   ~ResnetEvaluator() override { search_ends(); }
 
   // Values and priors come from the network, which has no randomness. Throws what the network throws, and BatchStopped.
@@ -47,6 +52,7 @@ class ResnetEvaluator final : public Evaluator {
 
   std::shared_ptr<BatchQueue> queue_;
   std::optional<int> seat_;
+  bool keeps_seat_ = false;
   std::unordered_map<std::uint64_t, Judgement> known_;  // by hash of the position; of one search
   ActionList actions_;
 };

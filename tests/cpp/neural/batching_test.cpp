@@ -39,9 +39,7 @@ TEST(Batching, AnswersAreByPlayerAndAlignedWithTheActions) {
   EXPECT_EQ(value[3], 0);
   EXPECT_NEAR(std::accumulate(priors.begin(), priors.end(), 0.0F), 1, 1e-5F);
   EXPECT_NEAR(lead[0], 1.0F / kLeadBins, 1e-6F);
-  const auto logit = [&](std::size_t a) {
-    return -static_cast<float>(places[a].index(memory.batch.height, memory.batch.width) % 89) / 100;
-  };
+  const auto logit = [&](std::size_t a) { return FakeModel::logit(places[a].plane, places[a].y, places[a].x); };
   ASSERT_GT(places.size(), 1u);
   EXPECT_NEAR(std::log(priors[0] / priors[1]), logit(0) - logit(1), 1e-5F);
 }
