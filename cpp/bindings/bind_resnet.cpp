@@ -5,6 +5,7 @@
 #include "carc/neural/batch_model.hpp"
 #include "carc/neural/batching.hpp"
 #include "carc/neural/planes.hpp"
+#include "plane_arrays.hpp"
 
 namespace carc::python {
 
@@ -79,7 +80,7 @@ ArrayDict planes_of(const States& states) {
   const auto n = static_cast<py::ssize_t>(inputs.size());
   const py::ssize_t height = batch.height, width = batch.width;
   ArrayDict out;
-  out["planes"] = array_of<float>({n, kPlanes, height, width}, batch.planes.data());
+  out["planes"] = planes_array(batch);
   out["mask"] = array_of<float>({n, 1, height, width}, batch.mask.data());
   out["globals"] = array_of<float>({n, kPlaneGlobals}, batch.globals.data());
   out["base"] = array_of<float>({n, kMaxPlayers}, base.data());

@@ -4,6 +4,7 @@
 #include "bindings.hpp"
 #include "carc/neural/plane_examples.hpp"
 #include "carc/play/resnet_self_play.hpp"
+#include "plane_arrays.hpp"
 
 namespace carc::python {
 
@@ -116,7 +117,7 @@ ArrayDict batch(const PyPlaneExamples& self, const Many<Whole<std::int64_t, "ind
   const auto n = static_cast<py::ssize_t>(rows.size());
   const py::ssize_t height = t.batch.height, width = t.batch.width;
   ArrayDict out;
-  out["planes"] = array_of(t.batch.planes, {n, kPlanes, height, width});
+  out["planes"] = planes_array(t.batch);
   out["mask"] = array_of(t.batch.mask, {n, 1, height, width});
   out["globals"] = array_of(t.batch.globals, {n, kPlaneGlobals});
   out["base"] = array_of(t.base, {n, kMaxPlayers});

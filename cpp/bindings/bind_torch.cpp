@@ -97,8 +97,7 @@ void Resnet::forward(const BatchInput& in, const BatchOutput& out) const try {
     return at::from_blob(const_cast<float*>(data), shape, at::kFloat);
   };
   const at::Tensor mask = view(in.mask, {in.size, 1, in.height, in.width});
-  const at::Tensor planes =
-      view(in.planes, {in.size, kPlanes, in.height, in.width}).contiguous(at::MemoryFormat::ChannelsLast);
+  const at::Tensor planes = view(in.planes, {in.size, in.height, in.width, kPlanes}).permute({0, 3, 1, 2});
   const at::Tensor cells = mask.sum({2, 3});
 
   at::Tensor x = conv(stem_, planes);

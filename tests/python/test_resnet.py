@@ -17,6 +17,7 @@ pytest.importorskip("carc._torch", exc_type=ImportError)
 
 from carc.learn import resnet  # noqa: E402
 from carc.learn.resnet import ResnetShape, load_resnet, make_resnet, save_resnet  # noqa: E402
+from carc.learn.resnet_bench import resnet_speed  # noqa: E402
 
 TILES = Path(_core.__file__).parent / "data" / "tiles.json"
 RULE_SETS = (
@@ -45,9 +46,9 @@ def lively(net: resnet.Resnet, seed: int) -> resnet.Resnet:
     """Give the layers that begin at zero weights that matter."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
-        for block in net.blocks:
-            block.second.weight.normal_(0, 0.05, generator=generator)
-            block.second.bias.normal_(0, 0.1, generator=generator)
+        for weights in net.parameters():
+            if not weights.any():
+                weights.normal_(0, 0.05, generator=generator)
     return net
 
 
@@ -150,6 +151,18 @@ def test_weights_of_another_shape_or_size_are_refused(tmp_path: Path) -> None:
                 load(broken)
 
 
+def test_a_new_network_says_that_the_game_ends_now(tmp_path: Path) -> None:
+    path = tmp_path / "net.safetensors"
+    save_resnet(make_resnet(ResnetShape(8, 2), seed=1), path)
+    for state in positions(Rules(players=3), 20, seed=6):
+        (value,), _, (policy,) = _core.Resnet(path).evaluate([state])
+        now = [
+            state.scores[p] + sum(kind[p] for kind in state.projected().values()) for p in range(3)
+        ]
+        assert value[:3] == pytest.approx(now)
+        assert len(policy) == 0 or policy == pytest.approx(np.full(len(policy), 1 / len(policy)))
+
+
 def test_the_same_seed_makes_the_same_network_and_leaves_torch_alone() -> None:
     torch.manual_seed(5)
     before = torch.random.get_rng_state()
@@ -209,5 +222,17 @@ def test_a_game_between_networks_does_not_depend_on_threads(
 def test_the_agent_without_network_says_what_is_missing(tmp_path: Path) -> None:
     with pytest.raises(_core.Error, match="found none with evaluator resnet"):
         carc.make_agent("resnet-search")
-    with pytest.raises(_core.WeightsError, match=r"missing\.safetensors"):
+    with pytest.raises(_core.Error, match=r"missing\.safetensors"):
         carc.make_agent(f"resnet-search:network={tmp_path / 'missing.safetensors'}")
+
+
+def test_the_benchmark_measures_full_batches() -> None:
+    measured = resnet_speed(ResnetShape(8, 1), batch=8, repeats=1, simulations=32)
+    assert measured.keys() == {
+        "resnet_batch_ms",
+        "resnet_eager_batch_ms",
+        "resnet_sims_per_s",
+        "resnet_batch_fill",
+    }
+    assert min(measured.values()) > 0
+    assert measured["resnet_batch_fill"] >= 0.8

@@ -16,7 +16,7 @@ namespace carc {
 // Rows of a batch; all arrays are row-major and belong to the caller. Sizes and meanings: planes.hpp.
 struct BatchInput {
   std::int64_t size = 0, height = 0, width = 0;
-  const float* planes = nullptr;   // [size, kPlanes, height, width]
+  const float* planes = nullptr;   // [size, height, width, kPlanes]
   const float* mask = nullptr;     // [size, 1, height, width]
   const float* globals = nullptr;  // [size, kPlaneGlobals]
 };

@@ -384,7 +384,7 @@ void PlaneBatch::assign(std::span<const PlaneInput* const> inputs) {
   for (std::size_t b = 0; b < inputs.size(); ++b) {
     const PlaneInput& input = *inputs[b];
     float* own = planes.data() + b * kPlanes * cells;
-    for (const PlaneEntry& e : input.entries) own[e.plane * cells + e.y * row + e.x] = e.value;
+    for (const PlaneEntry& e : input.entries) own[(e.y * row + e.x) * kPlanes + e.plane] = e.value;
     for (int y = 0; y < input.height; ++y)
       std::fill_n(mask.data() + b * cells + static_cast<std::size_t>(y) * row, input.width, 1.0F);
     std::copy(input.globals.begin(), input.globals.end(), globals.data() + b * kPlaneGlobals);

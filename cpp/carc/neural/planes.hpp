@@ -99,10 +99,10 @@ struct PlaneInput {
 // Any phase but Over. Reuses the memory of `out`.
 void encode_planes(const GameState& state, PlaneInput& out);
 
-// Positions in one window, as the network reads them; row-major.
+// Positions in one window, as the network reads them; row-major. The planes of a cell lie together.
 struct PlaneBatch {
   int size = 0, height = 0, width = 0;
-  std::vector<float> planes;   // [size, kPlanes, height, width]
+  std::vector<float> planes;   // [size, height, width, kPlanes]
   std::vector<float> mask;     // [size, 1, height, width]: 1 = a cell of the position's own window
   std::vector<float> globals;  // [size, kPlaneGlobals]
 

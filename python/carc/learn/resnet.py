@@ -56,8 +56,7 @@ class Block(nn.Module):
         self.first = nn.Conv2d(channels, channels, 3, padding=1)
         self.second = nn.Conv2d(channels, channels, 3, padding=1)
         self.pool = nn.Linear(3 * channels, channels) if pools else None
-        nn.init.zeros_(self.second.weight)
-        nn.init.zeros_(self.second.bias)  # type: ignore[arg-type]
+        zero(self.second)
 
     def forward(self, x: Tensor, mask: Tensor, cells: Tensor) -> Tensor:
         before = torch.relu(x)
@@ -65,7 +64,8 @@ class Block(nn.Module):
         if self.pool is not None:
             h = h + over_cells(self.pool(pooled(before, cells)))
         h = torch.relu(h) * mask
-        return x + self.second(h) * mask
+        added: Tensor = self.second(h) * mask
+        return x + added
 
 
 class Resnet(nn.Module):
@@ -84,6 +84,8 @@ class Resnet(nn.Module):
         self.hidden = nn.Linear(3 * c, 2 * c)
         self.outputs = nn.Linear(2 * c, PLAYERS + LEAD_BINS + 1)
         self.cells = nn.Conv2d(c, PLAYERS, 1)
+        for last in (self.policy_out, self.outputs, self.cells):
+            zero(last)  # at first the game ends now, and all actions are equally likely
 
     def forward(self, planes: Tensor, mask: Tensor, numbers: Tensor) -> Outputs:
         """Judge a batch: planes [N, PLANES, H, W], mask [N, 1, H, W], numbers [N, GLOBALS]."""
@@ -97,6 +99,12 @@ class Resnet(nn.Module):
         out = self.outputs(torch.relu(self.hidden(summary)))
         value, lead, no_figure = out.split([PLAYERS, LEAD_BINS, 1], dim=1)
         return Outputs(value, lead, self.cells(x), self.policy_out(policy), no_figure.squeeze(1))
+
+
+def zero(layer: nn.Module) -> None:
+    """Set the weights of a layer to zero."""
+    for weights in layer.parameters():
+        nn.init.zeros_(weights)
 
 
 def pooled(x: Tensor, cells: Tensor) -> Tensor:
@@ -126,6 +134,7 @@ def save_resnet(net: Resnet, path: Path, **metadata: str) -> str:
         "channels": str(net.shape.channels),
         "blocks": str(net.shape.blocks),
     }
+    path.parent.mkdir(parents=True, exist_ok=True)
     return _core.write_weights(path, {**metadata, **own}, tensors)
 
 

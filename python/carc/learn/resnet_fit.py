@@ -191,7 +191,7 @@ class _Training:
         loss = sum((self.weights[name] * part for name, part in parts.items()), torch.tensor(0.0))
         value = loss.item()
         if isfinite(value):
-            loss.backward()  # type: ignore[no-untyped-call]
+            loss.backward()
             self.optimizer.step()
         self._check(value, batch)
         self.steps += 1

@@ -55,6 +55,7 @@ FIT: dict[str, Range] = {
     "policy_weight": (0, 1000),
     "threads": (1, 1024),
 }
+SIMULATIONS = 128  # of a decision in matches of networks, which are many
 SEARCH = "search"  # table of options of the search, which the engine checks
 
 
@@ -81,7 +82,8 @@ class ResnetLearner:
 
     def agent(self, network: Path) -> str:
         """Return the agent that searches with a network."""
-        return with_options("resnet-search", {"network": str(network)})
+        options = {"network": str(network), "simulations": SIMULATIONS}
+        return with_options("resnet-search", options)
 
     def self_play(
         self,

@@ -1,9 +1,11 @@
 // What runs on several threads at once, small enough for ThreadSanitizer.
 #include <gtest/gtest.h>
 
+#include "../neural/fake_model.hpp"
 #include "../support.hpp"
 #include "carc/play/batch.hpp"
 #include "carc/play/game_play.hpp"
+#include "carc/play/resnet_self_play.hpp"
 #include "carc/play/turn_values.hpp"
 #include "carc/search/heuristic.hpp"
 #include "carc/search/mcts.hpp"
@@ -69,6 +71,18 @@ TEST(Threads, PlayoutsOfTurns) {
     return out;
   };
   EXPECT_EQ(margins(4), margins(1));
+}
+
+TEST(Threads, SelfPlayOfANetwork) {
+  struct Loader final : BatchModelLoader {
+    std::shared_ptr<const BatchModel> load(const std::string&) const override { return std::make_shared<FakeModel>(); }
+  } const loader;
+  register_batch_model_loader([&] { return &loader; });
+  const auto game = Game::create(Rules());
+  const Json options = {{"network", "fake"}, {"simulations", 4}, {"fast_simulations", 2}, {"lanes", 4}};
+  const auto played = [&](int threads) { return resnet_self_play(game, options, 3, 0, 5, threads).games.placement; };
+  EXPECT_EQ(played(2), played(1));
+  register_batch_model_loader(nullptr);
 }
 
 TEST(Threads, RandomGames) {
