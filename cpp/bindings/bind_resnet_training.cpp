@@ -44,12 +44,12 @@ ArrayDict self_play(const PyRules& rules, const py::typing::Dict<py::str, py::ob
     if (was_interrupted) throw py::error_already_set();
     throw;
   }
-  const PlayedGames& g = played.games;
+  const GameArrays& g = played.games;
   const auto rows = static_cast<py::ssize_t>(g.game_turns.size()), turns = static_cast<py::ssize_t>(g.tile.size());
   const py::ssize_t players = rules.rules().players;
   ArrayDict out;
   out["game_turns"] = flat(g.game_turns);
-  out["final"] = array_of(g.final, {rows, players});
+  out["final"] = array_of(g.final_scores, {rows, players});
   out["tile"] = flat(g.tile);
   out["placement"] = flat(g.placement);
   out["figure"] = flat(g.figure);
@@ -69,18 +69,18 @@ std::vector<T> column(const ArrayDict& arrays, const char* name, bool is_needed 
   }
   const py::object found = arrays[name];
   if (!py::isinstance<py::array_t<T>>(found)) {
-    throw RecordError("games: " + std::string(name) + ": found " +
-                      found.attr("dtype").attr("name").cast<std::string>() + ", expected " +
-                      py::dtype::of<T>().attr("name").template cast<std::string>());
+    refuse<RecordError>("games: " + std::string(name), found,
+                        "an array of " + py::dtype::of<T>().attr("name").template cast<std::string>());
   }
   const auto array = py::array_t<T, py::array::c_style>::ensure(found);
   return {array.data(), array.data() + array.size()};
 }
 
 PyPlaneExamples read_examples(const PyRules& rules, const ArrayDict& arrays) {
-  PlayedGames games;
+  GameArrays games;
+  games.players = rules.rules().players;
   games.game_turns = column<std::uint16_t>(arrays, "game_turns");
-  games.final = column<std::int16_t>(arrays, "final");
+  games.final_scores = column<std::int16_t>(arrays, "final");
   games.tile = column<std::uint8_t>(arrays, "tile");
   games.placement = column<std::uint32_t>(arrays, "placement");
   games.figure = column<std::uint32_t>(arrays, "figure");

@@ -18,6 +18,7 @@ __all__: list[str] = [
     "DeckError",
     "Error",
     "Feature",
+    "FeatureNet",
     "Figure",
     "Findings",
     "GameRecord",
@@ -28,8 +29,10 @@ __all__: list[str] = [
     "NotationError",
     "OptionError",
     "PROTOCOL_VERSION",
+    "PlaneExamples",
     "RandomGames",
     "RecordError",
+    "Resnet",
     "Rng",
     "Rules",
     "RulesError",
@@ -41,6 +44,9 @@ __all__: list[str] = [
     "TileSetError",
     "WeightsError",
     "agent_kinds",
+    "encode_planes",
+    "feature_encoder",
+    "feature_rows",
     "hello_request",
     "heuristic_turn_values",
     "luck_of_record",
@@ -48,13 +54,18 @@ __all__: list[str] = [
     "measure_clone_ns",
     "move_request",
     "perft",
+    "plane_encoder",
     "play_game",
     "play_games",
     "playout_turn_values",
+    "policy_places",
     "random_games",
     "read_weights",
+    "rebuild",
+    "resnet_self_play",
     "rules_options",
     "rules_presets",
+    "self_play",
     "solve",
     "split_seed",
     "verify_document",
@@ -588,6 +599,11 @@ class NamedAgent(Agent):
         """Search the position and return a SearchResult; None for an agent that does not search."""
     def choose(self, state: GameState, rng: Rng) -> Action: ...
     @property
+    def batch_fill(self) -> float | None:
+        """Mean part of a batch that its searches have filled so far, 0 to 1; None for an agent
+        without batches.
+        """
+    @property
     def kind(self) -> str: ...
     @property
     def name(self) -> str: ...
@@ -677,9 +693,91 @@ class ChildProcess:
     def unfinished_line(self) -> bytes:
         """What was read of a line without an end."""
 
+class FeatureNet:
+    """The additive feature network, read from a file of weights."""
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        """Raises WeightsError for what is no such network, or one of another encoder."""
+    def measure_turns(
+        self, states: collections.abc.Sequence[GameState], repeats: typing.SupportsIndex = 1
+    ) -> None:
+        """Judge all turns of every state, so often, for `carc bench neural`."""
+    def turn_values(
+        self, state: GameState
+    ) -> tuple[list[tuple[Action, Action]], numpy.typing.NDArray[numpy.float32]]:
+        """Every complete turn of a position in phase place or figure, in the order of legal
+        actions: a list of (placement, figure), in phase figure (figure, figure), and float32 [M,
+        players], the final points expected after each.
+        """
+    def values(
+        self, states: collections.abc.Sequence[GameState]
+    ) -> numpy.typing.NDArray[numpy.float32]:
+        """Expected final points: float32 [N, 5], 0 for seats that are not there. In phases place
+        and figure those of the best complete turn.
+        """
+    @property
+    def metadata(self) -> dict[str, str]:
+        """What the file says of itself, as texts."""
+
+class Resnet:
+    """A network on board planes from a file of weights, computed by LibTorch on one core. Needs
+    carc._torch; raises WeightsError for a file that holds no such network.
+    """
+    def __init__(self, path: str | os.PathLike[str]) -> None: ...
+    def evaluate(
+        self, states: collections.abc.Sequence[GameState]
+    ) -> tuple[
+        numpy.typing.NDArray[numpy.float32],
+        numpy.typing.NDArray[numpy.float32],
+        list[numpy.typing.NDArray[numpy.float32]],
+    ]:
+        """Judge positions that are not over in one batch: float32 values [N, 5] (expected final
+        points of each player), float32 leads [N, bins] (probabilities of the final lead of the
+        player who decides), and for each position the probabilities of its legal actions (none
+        where a tile is to be drawn).
+        """
+
+class PlaneExamples:
+    """Self-play games as examples of the network on board planes, rebuilt by replay. Raises
+    RecordError for games that the rules do not allow.
+    """
+    def __init__(self, rules: Rules, arrays: dict[str, numpy.ndarray]) -> None: ...
+    def __len__(self) -> int: ...
+    def batch(
+        self, indices: collections.abc.Sequence[typing.SupportsIndex]
+    ) -> dict[str, numpy.ndarray]:
+        """Inputs and targets of some examples, players from the one who decides: planes, mask,
+        globals and base as encode_planes gives them; final and searched [N, 5] (points at the end,
+        and foreseen by the search; NaN: not known), lead [N] (final, in points), cells [N, 5, H, W]
+        (points paid from now on by the tile they came from); policies as entries policy_row (of the
+        batch), policy_index (in a row of all logits: planes, then no figure), policy_share.
+        """
+    @property
+    def positions(self) -> numpy.typing.NDArray[numpy.int32]:
+        """int32 [N, 4] of every example: game, turn, what comes next (0 draw, 1 placement, 2
+        figure), whether a policy is known.
+        """
+
 def agent_kinds() -> list[tuple[str, str, list[tuple[str, str, str, str]]]]:
     """Every kind of agent: (name, how it decides, options); an option is (name, default as JSON,
     what is accepted, meaning).
+    """
+
+def encode_planes(states: collections.abc.Sequence[GameState]) -> dict[str, numpy.ndarray]:
+    """The inputs of the network `resnet` for positions that are not over, in one window [H, W]:
+    float32 `planes` [N, planes, H, W], `mask` [N, 1, H, W], `globals` [N, numbers], `base` [N, 5]
+    (points if the game ended now, which the network's values are added to), uint8 `perspective` [N]
+    (the player whom all else counts from), int16 `origin` [N, 2] (x, y of the window's north-west
+    cell).
+    """
+
+def feature_encoder() -> dict:
+    """Inputs of the feature network: {"version": int, "kinds": {kind: [(name, scale), ...]},
+    "global": [(name, scale), ...], "returns": scale of the last, computed input of a player}.
+    """
+
+def feature_rows(state: GameState) -> dict[str, numpy.ndarray]:
+    """Inputs of the feature network for a position in phase draw, as `rebuild` gives them, without
+    targets.
     """
 
 def hello_request(id: str) -> str:
@@ -718,6 +816,12 @@ def perft(
     state: GameState, tiles: collections.abc.Sequence[str], turns: typing.SupportsIndex
 ) -> int:
     """Number of sequences of decisions over the next turns when these tiles come in this order."""
+
+def plane_encoder() -> dict[str, typing.Any]:
+    """What the network `resnet` reads and says: version of the encoder; names of the planes and of
+    the numbers of the whole position; planes of the policy; seats; bins of the distribution of the
+    final lead, the first one's lead and their width in points; points that a value of 1 stands for.
+    """
 
 def play_game(
     rules: Rules, agents: collections.abc.Sequence[str | Agent], seed: typing.SupportsIndex = 0
@@ -770,6 +874,11 @@ def playout_turn_values(
     many follow.
     """
 
+def policy_places(state: GameState) -> numpy.typing.NDArray[numpy.int16]:
+    """Where the policy of the network `resnet` has each legal action: int16 [actions, 3] of plane,
+    y, x in the position's window; plane -1 is the number for no figure.
+    """
+
 def random_games(
     n: typing.SupportsIndex,
     *,
@@ -792,11 +901,71 @@ def read_weights(
     compared.
     """
 
+def rebuild(
+    rules: Rules,
+    arrays: dict[str, typing.Any],
+    *,
+    keep: typing.SupportsFloat | typing.SupportsIndex = 0.3,
+    keep_explored: typing.SupportsFloat | typing.SupportsIndex = 0.7,
+    seed: typing.SupportsIndex = 0,
+    first_game: typing.SupportsIndex = 0,
+    threads: typing.SupportsIndex = 1,
+    td_lambda: typing.SupportsFloat | typing.SupportsIndex = 1.0,
+    network: str | os.PathLike[str] | None = None,
+    bag_average: bool = False,
+) -> dict[str, numpy.ndarray]:
+    """Replay games as `self_play` gives them and label positions (shares `keep` and, after explored
+    turns, `keep_explored` of them). By position [P]: game, turn, players, next, tiles_left, score
+    and final int16 [P, 5], target float32 [P, 5]. For each kind of feature: KIND_inputs uint8 [R,
+    I], KIND_position, KIND_main, KIND_rival (255: nobody), KIND_figures [R, 2], KIND_targets
+    float32 [R, 5] (points of main, rival (NaN: nobody) and all others; share of the remaining tiles
+    for which main's figures are bound; 1 if completed). By player: global_inputs, global_position,
+    global_player, global_targets (points from features not claimed then). `td_lambda` below 1:
+    TD(lambda) over `value`; `bag_average`: the mean of `network`'s values over the next draws.
+    Raises RecordError naming the game and turn of what is illegal.
+    """
+
+def resnet_self_play(
+    rules: Rules,
+    options: dict[str, typing.Any],
+    seed: typing.SupportsIndex,
+    first_game: typing.SupportsIndex,
+    games: typing.SupportsIndex,
+    *,
+    threads: typing.SupportsIndex = 1,
+) -> dict[str, numpy.ndarray]:
+    """Games of a network on board planes (options: network, a path; empty: of the hand-made
+    evaluation) against itself, in C++ without the interpreter lock, as arrays: uint16 game_turns
+    [G], int16 final [G, players]; over all turns uint8 tile, uint32 placement and figure (Action
+    bits; 0xFFFFFFFF: the tile was discarded), uint8 explored, float32 value [T, players] (points
+    foreseen; NaN: not searched); of the searches uint16 policy_size [2 T] (placement, figure),
+    uint32 policy_action, float32 policy_share. Options: simulations, fast_simulations, full_rate,
+    root_noise, root_noise_alpha, temperature, lanes (games at the same time, which share batches),
+    search (a dict of options of the kind mcts). Game i has the seed split_seed(seed, i); the same
+    lanes, threads and calls give the same games.
+    """
+
 def rules_options() -> list[tuple[str, list[typing.Any], str]]:
     """Every option: (name, values with the default first, meaning)."""
 
 def rules_presets() -> list[tuple[str, str]]:
     """Every preset: (name, meaning)."""
+
+def self_play(
+    rules: Rules,
+    options: dict[str, typing.Any],
+    seed: typing.SupportsIndex,
+    first_game: typing.SupportsIndex,
+    games: typing.SupportsIndex,
+    threads: typing.SupportsIndex = 1,
+) -> dict[str, numpy.ndarray]:
+    """Games `first_game` to `first_game` + `games` - 1 of a run, in C++ without the interpreter
+    lock; game i depends on `seed` and i alone. `options`: see `carc selfplay --help`. Returns
+    arrays: game_turns uint16 [G], final int16 [G, n]; over all turns T: tile uint8, placement
+    uint32 (bits of the action; 2^32 - 1: the tile was discarded), figure uint32, explored uint8,
+    value float32 [T, n] (points expected before the choice; NaN: not known), policy_size uint16 [2
+    T], and policy_action uint32, policy_share float32 for each action of these.
+    """
 
 def solve(state: GameState, *, nodes: typing.SupportsIndex = 300000) -> Solution:
     """Solve a position by expectiminimax over all draws; every player maximises his own expected

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import carc
 from carc.agents import (
     AGENTS,
+    NEED_NETWORK,
     agent_settings,
     option_names,
     parse_option,
@@ -36,7 +37,7 @@ def quick(name: str, **options: Any) -> carc.NamedAgent:
 
 
 def test_every_file_is_an_agent_and_every_agent_has_a_file() -> None:
-    assert sorted(path.stem for path in CONFIGS.glob("*.toml")) == sorted(AGENTS)
+    assert sorted(path.stem for path in CONFIGS.glob("*.toml")) == sorted(AGENTS + NEED_NETWORK)
     assert [name for name, _ in carc.agent_table()] == list(AGENTS)
 
 

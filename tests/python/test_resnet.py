@@ -16,8 +16,9 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("carc._torch", exc_type=ImportError)
 
 from carc.learn import resnet  # noqa: E402
-from carc.learn.resnet import ResnetShape, load_resnet, make_resnet, save_resnet  # noqa: E402
+from carc.learn.resnet import load_resnet, make_resnet, save_resnet  # noqa: E402
 from carc.learn.resnet_bench import resnet_speed  # noqa: E402
+from carc.learn.resnet_settings import ResnetShape  # noqa: E402
 
 TILES = Path(_core.__file__).parent / "data" / "tiles.json"
 RULE_SETS = (

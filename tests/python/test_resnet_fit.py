@@ -21,24 +21,26 @@ from carc.learn.resnet import (  # noqa: E402
     ENCODER,
     Outputs,
     Resnet,
-    ResnetShape,
     load_resnet,
     make_resnet,
     save_resnet,
 )
 from carc.learn.resnet_examples import (  # noqa: E402
     ResnetExamples,
-    ResnetLabels,
     resnet_examples,
 )
 from carc.learn.resnet_fit import (  # noqa: E402
     OFFENDING,
-    ResnetFitOptions,
     fit_resnet,
     lead_target,
     policy_loss,
 )
 from carc.learn.resnet_learner import ResnetLearner  # noqa: E402
+from carc.learn.resnet_settings import (  # noqa: E402
+    ResnetFitOptions,
+    ResnetLabels,
+    ResnetShape,
+)
 from carc.learn.stopping import StoppedError  # noqa: E402
 
 DISCARDED = 0xFFFFFFFF
@@ -84,6 +86,21 @@ def test_self_play_refuses_unknown_options_and_missing_networks(tmp_path: Path) 
         played(Rules(), 1, lane=3)
     with pytest.raises(_core.WeightsError, match=r"none\.safetensors"):
         played(Rules(), 1, network=str(tmp_path / "none.safetensors"))
+
+
+def test_examples_refuse_what_are_no_games() -> None:
+    rules = Rules()
+    arrays = played(rules, 1)
+    for changed, expected in (
+        ({"tile": 3}, r"tile: found 3 \(int\), expected an array of uint8"),
+        ({"tile": arrays["tile"].astype(int)}, "expected an array of uint8"),
+        ({"figure": arrays["figure"][1:]}, r"figure: found \d+ numbers, expected"),
+        ({"final": arrays["final"] + np.int16(1)}, "points of player 0, expected"),
+    ):
+        with pytest.raises(_core.RecordError, match=expected):
+            PlaneExamples(rules, {**arrays, **changed})
+    with pytest.raises(_core.Error, match="expected 0 to"):
+        PlaneExamples(rules, arrays).batch([10**6])
 
 
 def test_examples_hold_the_inputs_of_their_positions() -> None:

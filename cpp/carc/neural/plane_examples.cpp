@@ -10,11 +10,6 @@
 namespace carc {
 namespace {
 
-template <class T>
-void append_to(std::vector<T>& to, const std::vector<T>& from) {
-  to.insert(to.end(), from.begin(), from.end());
-}
-
 void require_size(const std::string& name, std::size_t found, std::size_t expected) {
   if (found == expected) return;
   throw RecordError("games: " + name + ": found " + std::to_string(found) + " numbers, expected " +
@@ -23,26 +18,13 @@ void require_size(const std::string& name, std::size_t found, std::size_t expect
 
 }  // namespace
 
-void PlayedGames::append(const PlayedGames& other) {
-  append_to(game_turns, other.game_turns);
-  append_to(final, other.final);
-  append_to(tile, other.tile);
-  append_to(placement, other.placement);
-  append_to(figure, other.figure);
-  append_to(explored, other.explored);
-  append_to(value, other.value);
-  append_to(policy_size, other.policy_size);
-  append_to(policy_action, other.policy_action);
-  append_to(policy_share, other.policy_share);
-}
-
-PlaneExamples::PlaneExamples(std::shared_ptr<const Game> game, PlayedGames games)
+PlaneExamples::PlaneExamples(std::shared_ptr<const Game> game, GameArrays games)
     : game_(std::move(game)), games_(std::move(games)) {
   const auto players = static_cast<std::size_t>(game_->rules().players);
   first_turn_.push_back(0);
   for (const std::uint16_t turns : games_.game_turns) first_turn_.push_back(first_turn_.back() + turns);
   const std::size_t turns = first_turn_.back();
-  require_size("final", games_.final.size(), players * games_.game_turns.size());
+  require_size("final", games_.final_scores.size(), players * games_.game_turns.size());
   require_size("tile", games_.tile.size(), turns);
   require_size("placement", games_.placement.size(), turns);
   require_size("figure", games_.figure.size(), turns);
@@ -91,7 +73,7 @@ void PlaneExamples::replay(std::size_t g) {
   if (!state.is_terminal()) throw RecordError(where + "found no end after its turns");
   for (int p = 0; p < state.players(); ++p) {
     const std::int16_t found =
-        games_.final[g * static_cast<std::size_t>(state.players()) + static_cast<std::size_t>(p)];
+        games_.final_scores[g * static_cast<std::size_t>(state.players()) + static_cast<std::size_t>(p)];
     if (found != state.score(p)) {
       throw RecordError(where + "found " + std::to_string(found) + " points of player " + std::to_string(p) +
                         ", expected " + std::to_string(state.score(p)) + " by its turns");
@@ -162,7 +144,7 @@ PlaneTargets PlaneExamples::batch(std::span<const std::int64_t> indices) const {
     Values by_player{};
     for (std::size_t p = 0; p < players; ++p) {
       const std::size_t at = i * kMaxPlayers + static_cast<std::size_t>(input.relative(static_cast<int>(p)));
-      by_player[p] = static_cast<float>(games_.final[example.game * players + p]);
+      by_player[p] = static_cast<float>(games_.final_scores[example.game * players + p]);
       out.final[at] = by_player[p];
       out.searched[at] = games_.value[(first_turn_[example.game] + example.turn) * players + p];
     }

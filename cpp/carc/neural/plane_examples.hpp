@@ -8,27 +8,10 @@
 #include <vector>
 
 #include "carc/neural/cell_points.hpp"
+#include "carc/neural/game_arrays.hpp"
 #include "carc/neural/planes.hpp"
 
 namespace carc {
-
-inline constexpr std::uint32_t kDiscarded = 0xFFFFFFFF;  // as placement and figure: the tile fitted nowhere
-
-// Games as self-play writes them: arrays over games [G], turns of all games [T], and actions of all policies.
-struct PlayedGames {
-  std::vector<std::uint16_t> game_turns;   // [G], discarded tiles included
-  std::vector<std::int16_t> final;         // [G, players]
-  std::vector<std::uint8_t> tile;          // [T]
-  std::vector<std::uint32_t> placement;    // [T] Action::bits or kDiscarded
-  std::vector<std::uint32_t> figure;       // [T] likewise
-  std::vector<std::uint8_t> explored;      // [T] 1: not the best by the search
-  std::vector<float> value;                // [T, players] points foreseen before the placement; NaN: not known
-  std::vector<std::uint16_t> policy_size;  // [T, 2] of the placement and of the figure decision; 0: not known
-  std::vector<std::uint32_t> policy_action;
-  std::vector<float> policy_share;  // of the search's visits
-
-  void append(const PlayedGames& other);
-};
 
 // What a position was in its game.
 struct PlaneExample {
@@ -54,7 +37,7 @@ struct PlaneTargets {
 class PlaneExamples {
  public:
   // Replays all games. Throws RecordError naming the game and turn that the rules do not allow.
-  PlaneExamples(std::shared_ptr<const Game> game, PlayedGames games);
+  PlaneExamples(std::shared_ptr<const Game> game, GameArrays games);
 
   const std::vector<PlaneExample>& examples() const { return examples_; }
   // Throws Error for an index out of range.
@@ -67,7 +50,7 @@ class PlaneExamples {
                   PlaneTargets& out) const;
 
   std::shared_ptr<const Game> game_;
-  PlayedGames games_;
+  GameArrays games_;
   std::vector<std::size_t> first_turn_;               // [G + 1]
   std::vector<std::size_t> first_policy_;             // [2 T + 1]
   std::vector<std::vector<CellPoints>> cell_points_;  // [G] by turn

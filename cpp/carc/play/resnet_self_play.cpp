@@ -68,8 +68,9 @@ class Lane {
     fast_.watch(&stopped);
   }
 
-  PlayedGames play(const Game& game, std::uint64_t seed) {
-    PlayedGames out;
+  GameArrays play(const Game& game, std::uint64_t seed) {
+    GameArrays out;
+    out.players = game.rules().players;
     const Deck deck(game, split(seed, kDeck));
     Rng rng(split(seed, kChoices));
     GameState state(game);
@@ -95,13 +96,13 @@ class Lane {
       out.value.insert(out.value.end(), value.begin(), value.begin() + state.players());
     }
     out.game_turns.push_back(turns);
-    for (int p = 0; p < state.players(); ++p) out.final.push_back(static_cast<std::int16_t>(state.score(p)));
+    for (int p = 0; p < state.players(); ++p) out.final_scores.push_back(static_cast<std::int16_t>(state.score(p)));
     return out;
   }
 
  private:
   // Searches, chooses and applies; `value`: what the search foresees.
-  std::uint32_t decide(GameState& state, bool is_full, Rng& rng, PlayedGames& out, Values* value,
+  std::uint32_t decide(GameState& state, bool is_full, Rng& rng, GameArrays& out, Values* value,
                        std::uint8_t& explored) {
     const std::uint64_t seed = rng.next();
     const double at = rng.uniform();
@@ -187,7 +188,8 @@ class Run {
     }
     if (error_) std::rethrow_exception(error_);
     ResnetSelfPlay out;
-    for (const PlayedGames& game : played_) out.games.append(game);
+    out.games.players = game_->rules().players;
+    for (const GameArrays& game : played_) out.games.append(game);
     for (const auto& queue : queues_) {
       out.batches.positions += queue->counts().positions;
       out.batches.batches += queue->counts().batches;
@@ -231,7 +233,7 @@ class Run {
   const std::shared_ptr<const Game> game_;
   const Options options_;
   const std::uint64_t seed_, first_;
-  std::vector<PlayedGames> played_;
+  std::vector<GameArrays> played_;
   int lanes_ = 1, batch_ = 1;
   std::vector<std::shared_ptr<BatchQueue>> queues_;
   std::vector<int> seats_;  // by lane

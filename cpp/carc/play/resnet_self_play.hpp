@@ -43,7 +43,7 @@ struct ResnetSelfPlayOptions {
 };
 
 struct ResnetSelfPlay {
-  PlayedGames games;
+  GameArrays games;
   BatchCounts batches;
   int batch = 0;  // positions that fit one
 };

@@ -8,7 +8,6 @@ Every second block adds what it pools over the board (Wu, "Accelerating self-pla
 any window. C++ computes the same in cpp/bindings/bind_torch.cpp.
 """
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,6 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from carc import _core
+from carc.learn.resnet_settings import ResnetShape
 
 FORMAT = "carc-resnet"
 ENCODER = _core.plane_encoder()
@@ -38,14 +38,6 @@ class Outputs(NamedTuple):
     cells: Tensor  # [N, 5, H, W] points still to come from the tile of each cell, in POINTS_UNIT
     policy: Tensor  # [N, POLICY_PLANES, H, W] logits of placements and figures
     no_figure: Tensor  # [N] logit of setting no figure
-
-
-@dataclass(frozen=True)
-class ResnetShape:
-    """The size of a network."""
-
-    channels: int = 32
-    blocks: int = 4
 
 
 class Block(nn.Module):
@@ -71,7 +63,7 @@ class Block(nn.Module):
 class Resnet(nn.Module):
     """The network; see the module."""
 
-    def __init__(self, shape: ResnetShape = ResnetShape()) -> None:
+    def __init__(self, shape: ResnetShape) -> None:
         super().__init__()
         self.shape = shape
         c = shape.channels

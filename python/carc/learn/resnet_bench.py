@@ -12,7 +12,8 @@ import torch
 from carc import _core
 from carc._core import GameState, Rng, Rules
 from carc.agents import make_agent
-from carc.learn.resnet import Resnet, ResnetShape, make_resnet, save_resnet
+from carc.learn.resnet import Resnet, make_resnet, save_resnet
+from carc.learn.resnet_settings import ResnetShape
 
 INPUTS = ("planes", "mask", "globals")
 

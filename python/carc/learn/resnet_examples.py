@@ -15,23 +15,10 @@ from carc._core import PlaneExamples, Rules, split_seed
 from carc.errors import GamesError
 from carc.learn.games import GamesFile, read_games
 from carc.learn.resnet import PLAYERS
+from carc.learn.resnet_settings import ResnetLabels
 
 KEEP_STREAM = 2**62  # of a file's seed, beside those of its games: which positions are kept
 GAME, HAS_POLICY = 0, 3  # columns of PlaneExamples.positions
-
-
-@dataclass(frozen=True, kw_only=True)
-class ResnetLabels:
-    """Which positions teach, and what.
-
-    keep: share of the positions without policy. keep_policy: of those with one.
-    search_share: part of the points that the search foresaw in the value's target, the rest is the
-        end of the game.
-    """
-
-    keep: float = 0.1
-    keep_policy: float = 1.0
-    search_share: float = 0.0
 
 
 @dataclass(frozen=True)

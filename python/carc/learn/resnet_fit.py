@@ -9,7 +9,7 @@ import hashlib
 import io
 import json
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -24,35 +24,12 @@ from carc.files import write_atomically
 from carc.learn.checkpoint import load_checkpoint, save_checkpoint
 from carc.learn.resnet import ENCODER, LEAD_BINS, POINTS_UNIT, Outputs, Resnet
 from carc.learn.resnet_examples import ResnetBatch, ResnetExamples
+from carc.learn.resnet_settings import ResnetFitOptions
 from carc.learn.settings import CHECKPOINT
 from carc.learn.stopping import StoppedError
 
 CHECKPOINT_STEPS = 100
 OFFENDING = "offending-batch.npz"
-
-
-@dataclass(frozen=True, kw_only=True)
-class ResnetFitOptions:
-    """How a network is trained.
-
-    passes: over the examples. batch: positions a step.
-    learning_rate, weight_decay: of AdamW; the rate falls to zero along a cosine.
-    value_weight: of the squared error of values, in units of 10 points.
-    lead_weight: of the cross-entropy of the final lead.
-    cells_weight: of the squared error of tiles' points, summed over the board.
-    policy_weight: of the cross-entropy of policies.
-    threads: of torch. The weights are the same bit for bit with 1 only.
-    """
-
-    passes: int = 2
-    batch: int = 128
-    learning_rate: float = 2e-3
-    weight_decay: float = 1e-4
-    value_weight: float = 1.0
-    lead_weight: float = 0.2
-    cells_weight: float = 0.1
-    policy_weight: float = 1.0
-    threads: int = 1
 
 
 def resnet_losses(out: Outputs, batch: ResnetBatch) -> dict[str, Tensor]:

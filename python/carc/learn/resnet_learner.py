@@ -1,7 +1,7 @@
 """The network on board planes as a kind of network that a run can train."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -11,27 +11,13 @@ from carc.agents import with_options
 from carc.learn.games import Arrays
 from carc.learn.kinds import TrainingJob, Watch
 from carc.learn.options import Range, read_options, read_table
+from carc.learn.resnet_settings import (
+    ResnetFitOptions,
+    ResnetLabels,
+    ResnetSelfPlayOptions,
+    ResnetShape,
+)
 from carc.learn.torch_import import need_torch
-
-
-@dataclass(frozen=True, kw_only=True)
-class SelfPlayOptions:
-    """How games are played; see `carc._core.resnet_self_play`.
-
-    simulations, fast_simulations: of a decision, in turns whose policies teach and in others.
-    full_rate: share of the former. root_noise, root_noise_alpha: in those turns.
-    temperature: decisions are drawn by visits^(1 / temperature).
-    lanes: games played at the same time, which share batches.
-    """
-
-    simulations: int = 64
-    fast_simulations: int = 16
-    full_rate: float = 0.25
-    root_noise: float = 0.25
-    root_noise_alpha: float = 0.3
-    temperature: float = 0.5
-    lanes: int = 32
-
 
 SELF_PLAY: dict[str, Range] = {
     "simulations": (1, 10**6),
@@ -67,13 +53,8 @@ class ResnetLearner:
         if section == "selfplay":
             given = read_table(table, label)
             search = read_table(given.pop(SEARCH, {}), f"{label}: {SEARCH}")
-            read = read_options(SelfPlayOptions(), SELF_PLAY, given, label)
+            read = read_options(ResnetSelfPlayOptions(), SELF_PLAY, given, label)
             return {**asdict(read), SEARCH: search}
-        need_torch()
-        from carc.learn.resnet import ResnetShape
-        from carc.learn.resnet_examples import ResnetLabels
-        from carc.learn.resnet_fit import ResnetFitOptions
-
         if section == "network":
             return asdict(read_options(ResnetShape(), NETWORK, table, label))
         if section == "labels":
@@ -105,9 +86,9 @@ class ResnetLearner:
     def train(self, job: TrainingJob, watch: Watch) -> dict[str, Any]:
         """Rebuild the positions, train and write the network."""
         need_torch()
-        from carc.learn.resnet import ResnetShape, load_resnet, make_resnet, save_resnet
-        from carc.learn.resnet_examples import ResnetLabels, resnet_examples
-        from carc.learn.resnet_fit import ResnetFitOptions, fit_resnet
+        from carc.learn.resnet import load_resnet, make_resnet, save_resnet
+        from carc.learn.resnet_examples import resnet_examples
+        from carc.learn.resnet_fit import fit_resnet
 
         taught, held_out = resnet_examples(
             job.shards, labels=ResnetLabels(**job.labels), on_file=watch.on_file

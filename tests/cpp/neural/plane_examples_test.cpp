@@ -15,8 +15,8 @@ namespace {
 using namespace test;
 
 // Games of random decisions, with a policy that is uniform for every second placement.
-PlayedGames random_games(const Game& game, int games, std::uint64_t seed) {
-  PlayedGames out;
+GameArrays random_games(const Game& game, int games, std::uint64_t seed) {
+  GameArrays out;
   for (int g = 0; g < games; ++g) {
     Rng rng(split(seed, static_cast<std::uint64_t>(g)));
     const Deck deck(game, rng.next());
@@ -50,7 +50,7 @@ PlayedGames random_games(const Game& game, int games, std::uint64_t seed) {
       }
     }
     out.game_turns.push_back(turns);
-    for (int p = 0; p < state.players(); ++p) out.final.push_back(static_cast<std::int16_t>(state.score(p)));
+    for (int p = 0; p < state.players(); ++p) out.final_scores.push_back(static_cast<std::int16_t>(state.score(p)));
   }
   return out;
 }
@@ -85,7 +85,7 @@ TEST(PlaneExamples, PointsByCellAddUpToTheRestOfTheGame) {
 
 TEST(PlaneExamples, TargetsAreFromTheViewOfWhoDecides) {
   const auto game = Game::create(rules_of({{"players", 3}}));
-  const PlayedGames games = random_games(*game, 2, 5);
+  const GameArrays games = random_games(*game, 2, 5);
   const PlaneExamples examples(game, games);
   std::vector<std::int64_t> some;
   for (std::size_t i = 0; i < examples.examples().size(); i += 7) some.push_back(static_cast<std::int64_t>(i));
@@ -98,7 +98,7 @@ TEST(PlaneExamples, TargetsAreFromTheViewOfWhoDecides) {
     const auto mover = static_cast<std::size_t>((example.turn - discarded) % 3);
     float others = 0;
     for (std::size_t r = 0; r < 3; ++r) {
-      const auto expected = static_cast<float>(games.final[example.game * 3 + (mover + r) % 3]);
+      const auto expected = static_cast<float>(games.final_scores[example.game * 3 + (mover + r) % 3]);
       EXPECT_EQ(out.final[row * kMaxPlayers + r], expected);
       if (r > 0) others += expected;
     }
@@ -128,18 +128,19 @@ TEST(PlaneExamples, PoliciesKeepTheirShares) {
 
 TEST(PlaneExamples, GamesThatTheRulesDoNotAllowAreRefused) {
   const auto game = Game::create(Rules());
-  const PlayedGames good = random_games(*game, 2, 3);
+  const GameArrays good = random_games(*game, 2, 3);
   const auto refused = [&](auto change) {
-    PlayedGames games = good;
+    GameArrays games = good;
     change(games);
     return message_of<RecordError>([&] { PlaneExamples(game, games); });
   };
-  EXPECT_NE(refused([](PlayedGames& g) { ++g.final[1]; }).find("points of player 1, expected"), std::string::npos);
-  EXPECT_NE(refused([](PlayedGames& g) { g.placement[5] ^= 1u << 20; }).find("game 0, turn 5"), std::string::npos);
-  EXPECT_NE(refused([](PlayedGames& g) { g.placement[5] = kDiscarded; }).find("a discarded tile that fits"),
+  EXPECT_NE(refused([](GameArrays& g) { ++g.final_scores[1]; }).find("points of player 1, expected"),
             std::string::npos);
-  EXPECT_NE(refused([](PlayedGames& g) { g.figure.pop_back(); }).find("figure: found"), std::string::npos);
-  EXPECT_NE(refused([](PlayedGames& g) {
+  EXPECT_NE(refused([](GameArrays& g) { g.placement[5] ^= 1u << 20; }).find("game 0, turn 5"), std::string::npos);
+  EXPECT_NE(refused([](GameArrays& g) { g.placement[5] = kDiscarded; }).find("a discarded tile that fits"),
+            std::string::npos);
+  EXPECT_NE(refused([](GameArrays& g) { g.figure.pop_back(); }).find("figure: found"), std::string::npos);
+  EXPECT_NE(refused([](GameArrays& g) {
               --g.game_turns[1], g.tile.pop_back(), g.placement.pop_back(), g.figure.pop_back(),
                   g.policy_size.resize(g.policy_size.size() - 2);
             }).find("policy_action: found"),

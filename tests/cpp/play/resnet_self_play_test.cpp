@@ -28,10 +28,10 @@ class ResnetSelfPlayTest : public testing::Test {
         {{"network", "fake"}, {"simulations", 12}, {"fast_simulations", 4}, {"lanes", 4}, {"full_rate", 0.5}});
     return resnet_self_play(game_, options, 7, first, games, threads);
   }
-  static bool equal(const PlayedGames& a, const PlayedGames& b) {
-    return a.game_turns == b.game_turns && a.final == b.final && a.tile == b.tile && a.placement == b.placement &&
-           a.figure == b.figure && a.explored == b.explored && a.policy_size == b.policy_size &&
-           a.policy_action == b.policy_action && a.policy_share == b.policy_share;
+  static bool equal(const GameArrays& a, const GameArrays& b) {
+    return a.game_turns == b.game_turns && a.final_scores == b.final_scores && a.tile == b.tile &&
+           a.placement == b.placement && a.figure == b.figure && a.explored == b.explored &&
+           a.policy_size == b.policy_size && a.policy_action == b.policy_action && a.policy_share == b.policy_share;
   }
 
   std::shared_ptr<const Game> game_;
@@ -56,10 +56,10 @@ TEST_F(ResnetSelfPlayTest, BatchesAreFullWhileAllLanesPlay) {
 
 // The fake network's answers do not depend on the batch at all, so the games must not either.
 TEST_F(ResnetSelfPlayTest, GamesDependOnNeitherThreadsNorCalls) {
-  const PlayedGames all = play(0, 6, 1).games;
+  const GameArrays all = play(0, 6, 1).games;
   EXPECT_TRUE(equal(all, play(0, 6, 1).games));
   EXPECT_TRUE(equal(all, play(0, 6, 2).games));
-  PlayedGames parts = play(0, 2, 1).games;
+  GameArrays parts = play(0, 2, 1).games;
   parts.append(play(2, 4, 1).games);
   EXPECT_TRUE(equal(all, parts));
 }
