@@ -17,10 +17,12 @@ has_header() { false; }
 
 
 def run_function(name: str, script: str, *arguments: object) -> list[str]:
-    """Run a script of the shell that knows one function of ./carc, and return the words printed."""
+    """Run a script of the shell that knows functions of ./carc, and return the words printed."""
     source = (ROOT / "carc").read_text(encoding="utf-8")
-    begin = source.index(f"{name}() {{")
-    function = source[begin : source.index("\n}\n", begin) + 3]
+    function = ""
+    for each in name.split():
+        begin = source.index(f"\n{each}() {{")
+        function += source[begin : source.index("\n}\n", begin) + 3]
     done = subprocess.run(
         ["/bin/sh", "-euc", function + script, "sh", *map(str, arguments)],
         capture_output=True,
@@ -69,6 +71,31 @@ def test_commands_need_their_extras_and_no_others() -> None:
     assert extras("bot-check", "./bot", "--cluster") == []
     for flag in ("--help", "-h"):
         assert extras("report", flag) == extras("match", "--cluster", "local", flag) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "installed", "expected"),
+    [
+        (["tournament"], "", "OFF"),
+        (["tournament"], "report", "OFF"),
+        (["tournament"], "report train", "ON"),  # the package is not built again for each command
+        (["fit", "games"], "", "ON"),
+        (["test"], "", "ON"),
+    ],
+)
+def test_the_package_is_built_with_torch_where_it_is_installed(
+    arguments: list[str], installed: str, expected: str, tmp_path: Path
+) -> None:
+    if installed:
+        (tmp_path / "carc-extras").write_text(installed.replace(" ", "\n") + "\n")
+    script = """
+    root=$1 venv=$2 state=; shift 2
+    find() { :; }
+    needed=$(extras_of "$@" | tr ' ' '\n')
+    fingerprint | sed -n 's/^torch: //p'
+    """
+    names = "extras_of has_torch fingerprint"
+    assert run_function(names, script, ROOT, tmp_path, *arguments) == [expected]
 
 
 def test_extras_that_are_no_more_are_passed_over(tmp_path: Path) -> None:
