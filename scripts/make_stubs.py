@@ -54,6 +54,7 @@ CORRECTIONS = (
     (r"(\w+): (\w+) = None", r"\1: \2 | None = None"),
     (r"\*\*kwargs\)", "**kwargs: typing.Any)"),
     (r": dict([,)])", r": dict[str, typing.Any]\1"),
+    (r"-> dict:", r"-> dict[str, typing.Any]:"),
     (r": tuple([,)])", r": tuple[typing.Any, ...]\1"),
     # Values change without a change of type.
     (r"(?m)^(\w+): (int|str) = .*$", r"\1: \2"),

@@ -770,7 +770,7 @@ def encode_planes(states: collections.abc.Sequence[GameState]) -> dict[str, nump
     cell).
     """
 
-def feature_encoder() -> dict:
+def feature_encoder() -> dict[str, typing.Any]:
     """Inputs of the feature network: {"version": int, "kinds": {kind: [(name, scale), ...]},
     "global": [(name, scale), ...], "returns": scale of the last, computed input of a player}.
     """
