@@ -16,6 +16,7 @@ from carc.agents import (
     AGENTS,
     NEED_NETWORK,
     agent_settings,
+    kind_of,
     option_names,
     parse_option,
     split_agents,
@@ -23,15 +24,28 @@ from carc.agents import (
     with_options,
 )
 from carc.networks import with_file
+from small_networks import resnet
 
 CONFIGS = Path(__file__).resolve().parents[2] / "configs" / "agents"
 # What makes an agent quick, where its kind has the option.
 QUICK = {"simulations": 64, "depth": 1}
 
 
+@pytest.fixture(params=AGENTS + NEED_NETWORK)
+def player(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Return each agent, with a network of random weights if it comes without one."""
+    name: str = request.param
+    if name not in NEED_NETWORK:
+        return name
+    pytest.importorskip("torch")
+    pytest.importorskip("carc._torch", exc_type=ImportError)
+    resnet(tmp_path / "small.safetensors")
+    return with_options(name, {"network": str(tmp_path / "small.safetensors")})
+
+
 def quick(name: str, **options: Any) -> carc.NamedAgent:
     """Return an agent that searches little; options that its kind lacks are left out."""
-    known = option_names(agent_settings(name)[0])
+    known = option_names(kind_of(name))
     wanted = {**QUICK, **options}
     return carc.make_agent(name, **{key: wanted[key] for key in wanted if key in known})
 
@@ -211,8 +225,7 @@ def moves_along(name: str, start: carc.GameState, tiles: list[str], seed: int) -
     return out
 
 
-@pytest.mark.parametrize("name", AGENTS)
-def test_no_agent_sees_the_order_of_the_deck(name: str) -> None:
+def test_no_agent_sees_the_order_of_the_deck(player: str) -> None:
     """Two decks differ from the fourth tile on: all moves before that tile are the same."""
     common = 3
     for seed in (1, 2):
@@ -222,9 +235,9 @@ def test_no_agent_sees_the_order_of_the_deck(name: str) -> None:
         assert sorted(later) == sorted(rest[common:])
         assert later[0] != rest[common]
         one, other = (
-            moves_along(name, start, deck, seed) for deck in (rest[:7], rest[:common] + later[:4])
+            moves_along(player, start, deck, seed) for deck in (rest[:7], rest[:common] + later[:4])
         )
-        shared = moves_along(name, start, rest[:common], seed)
+        shared = moves_along(player, start, rest[:common], seed)
         assert len(shared) >= 2
         assert one[: len(shared)] == other[: len(shared)] == shared
 
@@ -245,12 +258,11 @@ def choices(name: str, seed: int = 3, **options: Any) -> list[str]:
     return out
 
 
-@pytest.mark.parametrize("name", AGENTS)
-def test_the_same_seed_gives_the_same_moves(name: str) -> None:
-    assert choices(name) == choices(name)
-    if "threads" in option_names(agent_settings(name)[0]):
+def test_the_same_seed_gives_the_same_moves(player: str) -> None:
+    assert choices(player) == choices(player)
+    if "threads" in option_names(kind_of(player)):
         options = {"trees": 4, "simulations": 64}
-        assert choices(name, **options) == choices(name, threads=2, **options)
+        assert choices(player, **options) == choices(player, threads=2, **options)
 
 
 def test_the_same_seed_gives_the_same_moves_in_another_process() -> None:
@@ -270,25 +282,23 @@ def test_the_same_seed_gives_the_same_moves_in_another_process() -> None:
     assert done.stdout.strip() == str([choices(name) for name in AGENTS])
 
 
-@pytest.mark.parametrize("name", AGENTS)
 @pytest.mark.parametrize(
     "rules",
     [carc.Rules(), carc.Rules(players=4, river="2014", abbot=True)],
     ids=["two", "four"],
 )
-def test_every_agent_plays_whole_games(name: str, rules: carc.Rules) -> None:
-    agents = [quick(name), *["random"] * (rules.players - 1)]
+def test_every_agent_plays_whole_games(player: str, rules: carc.Rules) -> None:
+    agents = [quick(player), *["random"] * (rules.players - 1)]
     result = carc.play_game(rules, agents, seed=11)
     assert result.turns + len(result.discarded) == rules.tiles_to_draw
-    assert (result.simulations[0] > 0) == (quick(name).kind in ("mcts", "expectiminimax"))
+    assert (result.simulations[0] > 0) == (quick(player).kind in ("mcts", "expectiminimax"))
     assert result.simulations[1:] == [0] * (rules.players - 1)
 
 
-@pytest.mark.parametrize("name", AGENTS)
-def test_analysis_lists_every_legal_action_or_there_is_none(name: str) -> None:
+def test_analysis_lists_every_legal_action_or_there_is_none(player: str) -> None:
     state, _ = history(carc.Rules(), 20, 5)
-    result = quick(name).analyse(state, carc.Rng(1))
-    if quick(name).kind in ("mcts", "expectiminimax"):
+    result = quick(player).analyse(state, carc.Rng(1))
+    if quick(player).kind in ("mcts", "expectiminimax", "feature_net"):
         assert result is not None
         assert [report.action for report in result.actions] == list(state.legal_actions())
         assert result.best == result.actions[result.best_index].action == result.line[0]

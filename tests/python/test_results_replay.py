@@ -21,6 +21,7 @@ from carc.results import ResultsFile, read_results
 from carc.tournament import identity, play_missing, schedule
 from command_line import carc as run
 from command_line import carc_json, error_line
+from small_networks import feature_net
 from stored_results import altered, invent, play
 
 CHEAP = {
@@ -29,6 +30,7 @@ CHEAP = {
     "flat-mc": "flat-mc:simulations=50",
     "champion": "champion:simulations=50,trees=2",
     "star25": "star25:depth=1",
+    "feature-net-search": "feature-net-search:simulations=50",
 }
 
 
@@ -80,6 +82,44 @@ def test_an_agent_in_a_file_that_has_gone_can_play_again(tmp_path: Path) -> None
     agent.unlink()
     with read_results(file) as results:
         assert replay_game(results, 1).difference is None
+
+
+@pytest.mark.parametrize("agent", ["feature-net", "feature-net-search:simulations=20"])
+def test_a_game_of_a_network_is_replayed_with_its_weights_and_no_others(
+    agent: str, tmp_path: Path
+) -> None:
+    checksum = feature_net(tmp_path / "mine.safetensors")
+    name = carc.agents.with_options(agent, {"network": str(tmp_path / "mine.safetensors")})
+    play(tmp_path / "run.sqlite", name, "greedy", rounds=1, seed=3)
+    words = ("results", "replay", "run.sqlite", "--game", 1)
+    done = run(*words, cwd=tmp_path)
+    assert done.returncode == 0
+    assert "is the same again" in done.stdout
+
+    other = feature_net(tmp_path / "mine.safetensors", seed=2)
+    done = run(*words, cwd=tmp_path)
+    assert done.returncode == 2
+    message = error_line(done)
+    assert "game 1 is not reproducible" in message
+    assert f"with the checksum {other}, expected {checksum}" in message
+
+    assert feature_net(tmp_path / "mine.safetensors") == checksum
+    assert run(*words, cwd=tmp_path).returncode == 0
+    (tmp_path / "mine.safetensors").unlink()
+    assert "found no file" in error_line(run(*words, cwd=tmp_path))
+
+
+def test_games_are_not_added_with_other_weights(tmp_path: Path) -> None:
+    feature_net(tmp_path / "mine.safetensors")
+    agent = f"feature-net:network={tmp_path / 'mine.safetensors'}"
+    words = ("match", agent, "greedy", "--pairs", 1, "--results", "run.sqlite", "-q")
+    assert run(*words, cwd=tmp_path).returncode == 0
+    before = (tmp_path / "run.sqlite").read_bytes()
+    feature_net(tmp_path / "mine.safetensors", seed=2)
+    done = run(*words, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "network_checksum" in error_line(done)
+    assert (tmp_path / "run.sqlite").read_bytes() == before
 
 
 def test_numbers_are_places_in_the_schedule(tmp_path: Path) -> None:
