@@ -8,6 +8,7 @@ import random
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 
 from carc._core import (
     STATE_BYTES,
@@ -25,6 +26,7 @@ from carc.agents import make_agent, resolved_options
 from carc.networks import network_file
 
 RUNS = 5
+RESNET_BATCH_S = 0.15  # about what 32 positions cost in C++ and twice in PyTorch
 PERFT_TURNS = 4
 SEED = 1
 
@@ -143,17 +145,25 @@ class NeuralMeasures:
     feature_net_turn_us: all turns of a position with 30 to 42 tiles left, in games of the network.
     feature_net_sims_per_s: of feature-net-search over its decisions in a game against greedy.
     selfplay_games_per_s: one turn ahead, with the usual exploration.
+    resnet_*_ms_batch32: 32 positions of random games, to values and policies, in C++ and by PyTorch
+    eager; resnet_batch_fill: mean share of a batch that a search of resnet-search fills (0 to 1).
+    None of these where PyTorch or carc._torch is not there.
     """
 
     feature_net_turn_us: float
     feature_net_sims_per_s: float
     selfplay_games_per_s: float
+    resnet_cpp_ms_batch32: float | None
+    resnet_torch_ms_batch32: float | None
+    resnet_batch_fill: float | None
 
 
 def measure_neural(
-    seconds: float, on_measure: Callable[[], None] = lambda: None
+    seconds: float,
+    on_measure: Callable[[], None] = lambda: None,
+    search: str = "feature-net-search",
 ) -> NeuralMeasures:
-    """Measure the networks; `on_measure` is called three times."""
+    """Measure the networks; `on_measure` is called four times."""
 
     def measured(work: Callable[[int], float]) -> float:
         rate = best_rate(work, seconds)
@@ -170,9 +180,33 @@ def measure_neural(
 
     turns = measured(judged)
     games = measured(lambda n: float(len(self_play(Rules(), options, SEED, 0, n)["game_turns"])))
-    search = max(champion_game("feature-net-search", 1).sims_per_s for _ in range(RUNS))
+    simulations = max(champion_game(search, 1).sims_per_s for _ in range(RUNS))
     on_measure()
-    return NeuralMeasures(1e6 / turns, search, games)
+    resnet = measure_resnet(seconds)
+    on_measure()
+    return NeuralMeasures(
+        feature_net_turn_us=1e6 / turns,
+        feature_net_sims_per_s=simulations,
+        selfplay_games_per_s=games,
+        resnet_cpp_ms_batch32=resnet.get("resnet_batch_ms"),
+        resnet_torch_ms_batch32=resnet.get("resnet_eager_batch_ms"),
+        resnet_batch_fill=resnet.get("resnet_batch_fill"),
+    )
+
+
+def measure_resnet(seconds: float) -> dict[str, float]:
+    """Measure a network on board planes as `resnet_speed` does; nothing where it cannot be run.
+
+    All batches together take about `seconds`, each at least one; three rounds of warm-up are apart.
+    """
+    try:
+        from carc.learn.resnet_bench import resnet_speed
+
+        import_module("carc._torch")
+    except ImportError:
+        return {}
+    repeats = max(1, round(seconds / RESNET_BATCH_S))
+    return resnet_speed(batch=32, repeats=repeats, simulations=min(512, 32 * repeats))
 
 
 def middle_positions(agent: str, games: int = 20) -> list[GameState]:

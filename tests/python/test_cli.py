@@ -4,13 +4,14 @@ import json
 import os
 import shlex
 import subprocess
+import sys
 from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
 import carc as package
-from carc.bench import measure_search, turn_after
+from carc.bench import measure_neural, measure_resnet, measure_search, turn_after
 from command_line import CARC, DATA, carc, carc_json, error_line
 
 COMMANDS = (
@@ -173,6 +174,38 @@ def test_bench_search_prints_its_measures() -> None:
         "two_threads_ratio",
         "nodes_bytes",
     } <= document.keys()
+
+
+RESNET_KEYS = {"resnet_cpp_ms_batch32", "resnet_torch_ms_batch32", "resnet_batch_fill"}
+
+
+def test_bench_measures_networks() -> None:
+    pytest.importorskip("torch")
+    pytest.importorskip("carc._torch", exc_type=ImportError)
+    steps: list[int] = []
+    measures = asdict(
+        measure_neural(0.01, lambda: steps.append(1), "feature-net-search:simulations=8")
+    )
+    assert measures.keys() >= RESNET_KEYS
+    assert all(value > 0 for value in measures.values())
+    assert 0.5 <= measures["resnet_batch_fill"] <= 1
+    assert len(steps) == 4
+
+
+def test_bench_leaves_out_what_needs_torch_where_it_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    for missing in ("torch", "carc._torch"):
+        with monkeypatch.context() as patch:
+            patch.setitem(sys.modules, missing, None)  # as if it were not installed
+            for loaded in [name for name in sys.modules if name.startswith("carc.learn.resnet")]:
+                patch.delitem(sys.modules, loaded)
+            assert measure_resnet(0.01) == {}
+
+
+@pytest.mark.long
+def test_bench_neural_prints_its_measures() -> None:
+    document = carc_json("bench", "neural", "--seconds", 0.01)
+    feature_net = {"feature_net_turn_us", "feature_net_sims_per_s", "selfplay_games_per_s"}
+    assert document.keys() >= feature_net | RESNET_KEYS
 
 
 def test_positions_to_measure_searches_in_have_a_tile_to_lay() -> None:

@@ -1,8 +1,9 @@
 """``carc perft`` and ``carc bench``: counts that pin the rules down, and speed."""
 
 import time
+from collections.abc import Callable
 from dataclasses import asdict
-from typing import Annotated
+from typing import Annotated, Any, TypeAlias
 
 import typer
 
@@ -23,6 +24,7 @@ from carc.cli.terminal import (
 from carc.config import describe_rules, nearest, parse_rules
 from carc.errors import ConfigError
 
+Measure: TypeAlias = Callable[[float, Callable[[], None]], Any]  # seconds, called at each step
 SUBJECTS = ("core", "search", "neural")
 MEASURES = {
     "random_games_per_s": ("random base games for 2, one thread", "{:,.0f} a second"),
@@ -46,6 +48,9 @@ NEURAL_MEASURES = {
     "feature_net_turn_us": ("all turns of a position by feature-net", "{:,.1f} us"),
     "feature_net_sims_per_s": ("feature-net-search over a game, simulations", "{:,.0f} a second"),
     "selfplay_games_per_s": ("games of self-play, one turn ahead", "{:,.0f} a second"),
+    "resnet_cpp_ms_batch32": ("32 positions by a resnet in C++", "{:,.1f} ms"),
+    "resnet_torch_ms_batch32": ("the same by PyTorch", "{:,.1f} ms"),
+    "resnet_batch_fill": ("of a batch filled by resnet-search", "{:.0%}"),
 }
 
 
@@ -116,7 +121,8 @@ def bench(
     """Measure the speed of the engine, of the searches or of the networks.
 
     Each measure has one warm-up and five runs, of which the best counts: the one least disturbed by
-    other work. The champion plays whole games against greedy, two at least.
+    other work. The champion plays whole games against greedy, two at least. A residual network
+    is measured where PyTorch is: medians there.
     """
     from carc.bench import measure_core, measure_neural, measure_search
 
@@ -124,11 +130,12 @@ def bench(
         raise ConfigError(
             f"found subject '{subject}', did you mean '{nearest(subject, SUBJECTS)}'?"
         )
-    measure, rows, count = {
+    measures_of: dict[str, tuple[Measure, dict[str, tuple[str, str]], int]] = {
         "core": (measure_core, MEASURES, 7),
         "search": (measure_search, SEARCH_MEASURES, 4),
-        "neural": (measure_neural, NEURAL_MEASURES, 3),
-    }[subject]
+        "neural": (measure_neural, NEURAL_MEASURES, 4),
+    }
+    measure, rows, count = measures_of[subject]
     with progress(count, 0, "measures", quiet) as step:
         measured = measure(seconds, step)
     measures = asdict(measured)
@@ -139,5 +146,6 @@ def bench(
     head = "best" if subject == "search" else "best of five"
     table = plain_table("measure", head, right=(head,))
     for key, (meaning, form) in rows.items():
-        table.add_row(meaning, form.format(measures[key]))
+        if measures[key] is not None:  # as where PyTorch is not there
+            table.add_row(meaning, form.format(measures[key]))
     out().print(table)
