@@ -84,7 +84,7 @@ class TournamentConfig:
     concurrency: number of threads; None: one a core.
     """
 
-    agents: tuple[str, ...] = ("random", "greedy")
+    agents: tuple[str, ...] = ("random", "greedy", "feature-net")
     names: tuple[str, ...] = ()
     rounds: int = 100
     seed: int = 1
