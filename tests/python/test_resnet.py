@@ -20,7 +20,7 @@ from carc.learn.resnet import load_resnet, make_resnet, save_resnet  # noqa: E40
 from carc.learn.resnet_bench import resnet_speed  # noqa: E402
 from carc.learn.resnet_settings import ResnetShape  # noqa: E402
 
-TILES = Path(_core.__file__).parent / "data" / "tiles.json"
+TILES = Path(carc.__file__).parent / "data" / "tiles.json"
 RULE_SETS = (
     Rules(),
     Rules(players=3, abbot=True, river="2021"),

@@ -94,7 +94,9 @@ TEST(SelfPlay, SearchesGivePoliciesOfFullTurnsOnly) {
   for (std::size_t d = 0; d < games.policy_size.size(); ++d) {
     float sum = 0;
     for (std::size_t i = 0; i < games.policy_size[d]; ++i) sum += games.policy_share[at++];
-    if (games.policy_size[d]) EXPECT_NEAR(sum, 1, 1e-4);
+    if (games.policy_size[d]) {
+      EXPECT_NEAR(sum, 1, 1e-4);
+    }
     full += d % 2 == 0 && games.policy_size[d] > 0;
   }
   EXPECT_EQ(at, games.policy_share.size());
