@@ -64,9 +64,8 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=20261150)
     parser.add_argument("--network", default="all-1")
     options = parser.parse_args()
-    print(
-        "rules                   others                    games  rank         first          chance"
-    )
+    head = f"{'rules':22}  {'others':24}"
+    print(f"{head}  games  rank         first          chance")
     for players in (2, 3, 4, 5):
         for preset in ("current", "current_river_abbot"):
             rules = carc.Rules.preset(preset).replace(players=players)
