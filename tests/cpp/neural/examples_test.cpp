@@ -16,26 +16,39 @@ using testing::HasSubstr;
 
 // --- Games written by hand ------------------------------------------------------------------------------------------
 
-// Turns in the notation of `Play` as columns.
-GameArrays arrays_of(Play& game, const std::vector<std::string>& turns) {
+// Turns in the notation of `Play` as columns; the rest of the game sets no figure.
+GameArrays arrays_of(const std::shared_ptr<const Game>& game, const std::vector<std::string>& turns) {
+  GameState state(*game);
   GameArrays arrays;
-  arrays.players = game.state.players();
+  arrays.players = state.players();
+  const auto add = [&](TypeId tile, const auto& placement_of, const auto& figure_of) {
+    state.apply_checked(Action::draw(tile));
+    arrays.tile.push_back(tile);
+    arrays.placement.push_back(kDiscarded);
+    arrays.figure.push_back(Action::no_figure().bits());
+    arrays.explored.push_back(0);
+    if (state.phase() != Phase::kPlace) return;  // it fits nowhere
+    const Action placement = placement_of();
+    state.apply_checked(placement);
+    const Action figure = figure_of();
+    state.apply_checked(figure);
+    arrays.placement.back() = placement.bits();
+    arrays.figure.back() = figure.bits();
+  };
   for (const std::string& turn : turns) {
     const std::size_t space = turn.find(' ');
-    arrays.tile.push_back(game.type(turn.substr(0, turn.find('@'))));
-    game.state.apply_checked(Action::draw(arrays.tile.back()));
-    const Action placement = string_to_action(game.state, turn.substr(0, space));
-    arrays.placement.push_back(placement.bits());
-    game.state.apply_checked(placement);
-    const Action figure = string_to_action(game.state, space == std::string::npos ? "-" : turn.substr(space + 1));
-    arrays.figure.push_back(figure.bits());
-    game.state.apply_checked(figure);
-    arrays.explored.push_back(0);
+    add(
+        game->require<Error>(turn.substr(0, turn.find('@'))).type,
+        [&] { return string_to_action(state, turn.substr(0, space)); },
+        [&] { return string_to_action(state, space == std::string::npos ? "-" : turn.substr(space + 1)); });
   }
-  arrays.value.assign(turns.size() * static_cast<std::size_t>(arrays.players), 0);
-  arrays.game_turns = {static_cast<std::uint16_t>(turns.size())};
-  for (int p = 0; p < arrays.players; ++p)
-    arrays.final_scores.push_back(static_cast<std::int16_t>(game.state.score(p)));
+  while (!state.is_terminal())
+    add(
+        state.chance_outcomes().front().tile, [&] { return state.legal_action(0); },
+        [] { return Action::no_figure(); });
+  arrays.value.assign(arrays.turns() * static_cast<std::size_t>(arrays.players), 0);
+  arrays.game_turns = {static_cast<std::uint16_t>(arrays.turns())};
+  for (int p = 0; p < arrays.players; ++p) arrays.final_scores.push_back(static_cast<std::int16_t>(state.score(p)));
   return arrays;
 }
 
@@ -89,11 +102,11 @@ TEST(Examples, LabelsAddUpToThePointsStillToCome) {
   }
 }
 
-// The city of player 0 is closed by the second of four tiles.
+// The city of player 0 is closed by the second tile.
 TEST(Examples, FiguresAreBoundUntilTheirFeatureIsComplete) {
-  Play game(Rules(), {"E", "E", "V", "V"});
+  const auto game = Game::create(Rules());
   const GameArrays arrays = arrays_of(game, {"E@0,1r2 city:N", "E@0,2r0", "V@1,0r0", "V@1,1r2"});
-  const Examples e = read_examples(game.game(), arrays, 0, all_positions(), 1);
+  const Examples e = read_examples(game, arrays, 0, all_positions(), 1);
   const Examples::Rows& cities = e.rows[static_cast<std::size_t>(RowKind::kCity)];
   ASSERT_EQ(cities.main.size(), 1U);
   EXPECT_EQ(cities.position[0], 0);
@@ -101,15 +114,15 @@ TEST(Examples, FiguresAreBoundUntilTheirFeatureIsComplete) {
   EXPECT_EQ(cities.targets[0], 4);
   EXPECT_TRUE(std::isnan(cities.targets[1]));
   EXPECT_EQ(cities.targets[2], 0);
-  EXPECT_FLOAT_EQ(cities.targets[3], 1.0F / 3);  // one of the three tiles left
+  EXPECT_FLOAT_EQ(cities.targets[3], 1.0F / 70);  // one of the 70 tiles left
   EXPECT_EQ(cities.targets[4], 1);
 }
 
 // Cities of both players become one of four tiles, which pays 8 points to each.
 TEST(Examples, MergedFeaturesShareTheirPointsBySize) {
-  Play game(Rules(), {"E", "E", "N", "N", "V"});
-  const GameArrays arrays = arrays_of(game, {"E@0,1r2 city:N", "E@1,1r2 city:N", "N@0,2r0", "N@1,2r3", "V@1,0r0"});
-  const Examples e = read_examples(game.game(), arrays, 0, all_positions(), 1);
+  const auto game = Game::create(Rules());
+  const GameArrays arrays = arrays_of(game, {"E@0,1r2 city:N", "E@1,1r2 city:N", "N@0,2r0", "N@1,2r3", "V@1,0r1"});
+  const Examples e = read_examples(game, arrays, 0, all_positions(), 1);
   const Examples::Rows& cities = e.rows[static_cast<std::size_t>(RowKind::kCity)];
   ASSERT_EQ(cities.position, (std::vector<std::int32_t>{0, 1, 1, 2, 2}));
   EXPECT_EQ(cities.main, (std::vector<std::uint8_t>{0, 0, 1, 0, 1}));

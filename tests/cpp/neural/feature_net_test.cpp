@@ -94,7 +94,8 @@ TEST(FeatureInputs, EveryInputIsFelt) {
     for (std::size_t i = 0; i < least[k].size(); ++i) {
       const std::string name = row_inputs(static_cast<RowKind>(k))[i].name;
       const bool is_of_cities = name == "shields" || name == "small_city" || name == "no_joins";
-      if (k == static_cast<std::size_t>(RowKind::kRoad) && is_of_cities) continue;
+      const bool is_third_end = name == "three_cells" || name == "fits_3" || name == "closers_3";
+      if (k == static_cast<std::size_t>(RowKind::kRoad) && (is_of_cities || is_third_end)) continue;
       EXPECT_LT(least[k][i], most[k][i]) << kRowKindNames[k] << ": " << name;
     }
   }
@@ -219,7 +220,8 @@ TEST(FeatureNet, FinishedGamesHaveTheirScores) {
 
 // --- All turns together ---------------------------------------------------------------------------------------------
 
-// What is read again after a turn must be all that the turn changed: exactly the value of the position read afresh.
+// What is read again after a turn must be all that the turn changed: the value of the position read afresh, but for
+// sums in another order.
 TEST(FeatureNet, TurnsJudgedTogetherHaveTheValuesOfTheirPositions) {
   FeatureEvaluator together(random_feature_net(4)), alone(random_feature_net(4));
   Rng rng(8);
@@ -237,7 +239,7 @@ TEST(FeatureNet, TurnsJudgedTogetherHaveTheValuesOfTheirPositions) {
         after.apply(judged.turns[t].figure);
         const Values expected = alone.value(after);
         for (int p = 0; p < s.players(); ++p) {
-          ASSERT_EQ(judged.values[t][static_cast<std::size_t>(p)], expected[static_cast<std::size_t>(p)])
+          ASSERT_NEAR(judged.values[t][static_cast<std::size_t>(p)], expected[static_cast<std::size_t>(p)], 1e-4)
               << "game " << g << ", tiles left " << s.tiles_left() << ", turn " << t;
         }
         ++compared;

@@ -3,6 +3,9 @@
 
 #include <cmath>
 #include <memory>
+#include <string>
+
+#include <gtest/gtest.h>
 
 #include "carc/core/rng.hpp"
 #include "carc/neural/feature_net.hpp"
@@ -37,6 +40,13 @@ inline Weights random_feature_weights(std::uint64_t seed, int hidden = 16, int h
 
 inline std::shared_ptr<const FeatureNet> random_feature_net(std::uint64_t seed, int hidden = 16) {
   return std::make_shared<const FeatureNet>(random_feature_weights(seed, hidden));
+}
+
+// The same as a file.
+inline std::string random_feature_net_file(std::uint64_t seed) {
+  std::string path = testing::TempDir() + "net-" + std::to_string(seed) + ".safetensors";
+  write_weights(path, random_feature_weights(seed));
+  return path;
 }
 
 }  // namespace carc::test

@@ -9,6 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "../neural/nets.hpp"
 #include "../support.hpp"
 
 namespace carc {
@@ -94,6 +95,7 @@ TEST(AgentKinds, OptionsListTheirDefaultsAsValues) {
       EXPECT_FALSE(option.expected.empty());
     }
     if (kind.name == "guest") options["command"] = "true";  // which has no default
+    if (kind.name == "feature_net") options["network"] = random_feature_net_file(1);
     EXPECT_NO_THROW(configure_agent(kind.name, options)) << kind.name;
   }
 }
@@ -102,6 +104,7 @@ TEST(AgentKinds, OptionsListTheirDefaultsAsValues) {
 Json quick(const std::string& kind) {
   if (kind == "mcts") return {{"simulations", 12}, {"trees", 2}, {"memory_mb", 4}};
   if (kind == "expectiminimax") return {{"depth", 1}};
+  if (kind == "feature_net") return {{"network", random_feature_net_file(1)}};
   return Json::object();
 }
 

@@ -1,5 +1,6 @@
 #include "carc/play/self_play.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include <gmock/gmock.h>
@@ -8,19 +9,14 @@
 #include "../neural/nets.hpp"
 #include "../support.hpp"
 #include "carc/play/feature_net_agent.hpp"
+#include "carc/search/utility.hpp"
 
 namespace carc::test {
 namespace {
 
-std::string net_file(std::uint64_t seed) {
-  const std::string path = testing::TempDir() + "net-" + std::to_string(seed) + ".safetensors";
-  write_weights(path, random_feature_weights(seed));
-  return path;
-}
-
 SelfPlayOptions with_net() {
   SelfPlayOptions options;
-  options.network = net_file(1);
+  options.network = random_feature_net_file(1);
   return options;
 }
 
@@ -63,11 +59,29 @@ TEST(SelfPlay, WithoutExplorationEveryTurnIsTheBest) {
   options.softmax_rate = options.uniform_rate = 0;
   const GameArrays games = self_play(game, options, 2, 0, 3, 1);
   EXPECT_THAT(games.explored, testing::Each(0));
+  FeatureEvaluator evaluator(FeatureNet::read(options.network));
   FeatureNetAgent agent({options.network});
   Rng rng(1);
   GameState state(*game);
-  state.apply(Action::draw(games.tile[0]));
-  EXPECT_EQ(agent.choose(state, rng).bits(), games.placement[0]);
+  for (std::size_t t = 0; t < games.game_turns[0]; ++t) {
+    state.apply(Action::draw(games.tile[t]));
+    if (games.placement[t] == kDiscarded) continue;
+    const Action chosen = agent.choose(state, rng);
+    const Turn played{Action::from_bits(games.placement[t]), Action::from_bits(games.figure[t])};
+    const int mover = state.turn_player();
+    const auto judged = evaluator.judge_turns(state);
+    float most = -1e6F, own = 0, agents = -1e6F;
+    for (std::size_t i = 0; i < judged.turns.size(); ++i) {
+      most = std::max(most, lead(judged.values[i], mover, 2));
+      if (judged.turns[i].placement == played.placement && judged.turns[i].figure == played.figure)
+        own = lead(judged.values[i], mover, 2);
+      if (judged.turns[i].placement == chosen) agents = std::max(agents, lead(judged.values[i], mover, 2));
+    }
+    EXPECT_EQ(own, most);
+    EXPECT_EQ(agents, most);  // of equal ones the agent takes the first
+    state.apply(played.placement);
+    state.apply(played.figure);
+  }
 }
 
 TEST(SelfPlay, ExploresAsOftenAsAsked) {
@@ -107,7 +121,7 @@ TEST(SelfPlay, SearchesGivePoliciesOfFullTurnsOnly) {
 
 TEST(SelfPlay, StopsWhenAsked) {
   SelfPlayOptions options = with_net();
-  options.simulations = 2000;
+  options.simulations = 20;
   EXPECT_EQ(self_play(Game::create(Rules()), options, 1, 0, 100'000, 2, [] { return true; }).games(), 0U);
 }
 
