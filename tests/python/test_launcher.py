@@ -68,6 +68,9 @@ def test_commands_need_their_extras_and_no_others() -> None:
     for command in ("match", "tournament"):
         assert extras(command, "--cluster", "local") == ["ray"]
         assert extras(command, "--cluster=local") == ["ray"]
+    assert extras("match", "resnet-search:network=a.safetensors", "greedy") == ["train"]
+    assert extras("selfplay", "games", "--kind", "resnet") == ["data", "train"]
+    assert extras("match", "feature-net", "greedy") == []
     assert extras("bot-check", "./bot", "--cluster") == []
     for flag in ("--help", "-h"):
         assert extras("report", flag) == extras("match", "--cluster", "local", flag) == []
