@@ -14,7 +14,8 @@ import pytest
 from command_line import carc, carc_json, error_line, read_until, start
 
 ROUNDS = 600  # more than can be played before the test has stopped it after the first tenth
-LONG = ("tournament", "--rounds", ROUNDS, "--concurrency", 1, "--results", "run.sqlite")
+AGENTS = ("--agents", "greedy,random")
+LONG = ("tournament", "--rounds", ROUNDS, *AGENTS, "--concurrency", 1, "--results", "run.sqlite")
 
 
 def games(path: Path) -> dict[tuple[int, int, int], str]:
@@ -47,8 +48,14 @@ def running(tmp_path: Path) -> Any:
             os.killpg(process.pid, signal.SIGKILL)
 
 
+def test_the_learned_agent_wins_the_first_tournament(tmp_path: Path) -> None:
+    document = carc_json("tournament", "--rounds", 20, cwd=tmp_path)
+    assert [agent["name"] for agent in document["agents"]] == ["feature-net", "greedy", "random"]
+    assert document["agents"][0]["win_rate"] >= 0.95
+
+
 def test_greedy_beats_random(tmp_path: Path) -> None:
-    document = carc_json("tournament", "--rounds", 50, cwd=tmp_path)
+    document = carc_json("tournament", "--rounds", 50, *AGENTS, cwd=tmp_path)
     first, second = document["agents"]
     assert (first["name"], second["name"]) == ("greedy", "random")
     assert first["games"] == 100
@@ -62,7 +69,7 @@ def test_greedy_beats_random(tmp_path: Path) -> None:
 
 
 def test_the_table_names_agents_results_and_file(tmp_path: Path) -> None:
-    done = carc("tournament", "--rounds", 5, cwd=tmp_path)
+    done = carc("tournament", "--rounds", 5, *AGENTS, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("10 games on 5 decks, 2 players, rules current\n")
     rows = [line.split() for line in done.stdout.splitlines()]
@@ -75,11 +82,11 @@ def test_the_table_names_agents_results_and_file(tmp_path: Path) -> None:
 
 
 def test_the_same_command_plays_nothing_twice(tmp_path: Path) -> None:
-    first = carc_json("tournament", "--rounds", 5, cwd=tmp_path)
-    second = carc_json("tournament", "--rounds", 5, cwd=tmp_path)
+    first = carc_json("tournament", "--rounds", 5, *AGENTS, cwd=tmp_path)
+    second = carc_json("tournament", "--rounds", 5, *AGENTS, cwd=tmp_path)
     assert (first["kept"], first["played"]) == (0, 10)
     assert (second["kept"], second["played"]) == (10, 0)
-    third = carc_json("tournament", "--rounds", 7, cwd=tmp_path)
+    third = carc_json("tournament", "--rounds", 7, *AGENTS, cwd=tmp_path)
     assert (third["kept"], third["played"]) == (10, 4)
     assert first["agents"] == second["agents"]
 
@@ -161,7 +168,9 @@ def test_a_killed_tournament_goes_on_where_it_was(
     after = games(tmp_path / "run.sqlite")
     assert set(after) == {(0, deck, rotation) for deck in range(ROUNDS) for rotation in range(2)}
     assert all(after[key] == record for key, record in before.items())
-    whole = carc_json("tournament", "--rounds", ROUNDS, "--results", "whole.sqlite", cwd=tmp_path)
+    whole = carc_json(
+        "tournament", "--rounds", ROUNDS, *AGENTS, "--results", "whole.sqlite", cwd=tmp_path
+    )
     assert without_times(whole) == without_times(document)
     assert games(tmp_path / "whole.sqlite") == after
 
@@ -176,8 +185,8 @@ def test_an_interrupted_tournament_says_how_to_go_on(
     kept = len(games(tmp_path / "run.sqlite"))
     assert f"Interrupted: {kept} of {ROUNDS * 2} games are kept in run.sqlite." in notes
     assert (
-        f"Go on with: carc tournament --rounds {ROUNDS} --concurrency 1 --results run.sqlite"
-        in notes
+        f"Go on with: carc tournament --rounds {ROUNDS} --agents greedy,random --concurrency 1 "
+        "--results run.sqlite" in notes
     )
     assert "Traceback" not in notes
     assert carc_json(*LONG, cwd=tmp_path)["kept"] == kept
