@@ -70,7 +70,11 @@ def test_commands_need_their_extras_and_no_others() -> None:
         assert extras(command, "--cluster=local") == ["ray"]
     assert extras("match", "resnet-search:network=a.safetensors", "greedy") == ["train"]
     assert extras("selfplay", "games", "--kind", "resnet") == ["data", "train"]
-    assert extras("match", "feature-net", "greedy") == []
+    assert (
+        extras("match", "feature-net", "greedy")
+        == extras("agents", "--options", "resnet-search")
+        == []
+    )
     assert extras("bot-check", "./bot", "--cluster") == []
     for flag in ("--help", "-h"):
         assert extras("report", flag) == extras("match", "--cluster", "local", flag) == []
