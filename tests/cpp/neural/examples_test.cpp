@@ -69,7 +69,7 @@ GameArrays some_games(const Rules& rules, std::size_t n, std::uint64_t seed) {
 // The labels of a position add up to what every player still got: nothing is lost or counted twice.
 TEST(Examples, LabelsAddUpToThePointsStillToCome) {
   Rng rng(1);
-  for (int round = 0; round < 25; ++round) {
+  for (int round = 0; round < 12; ++round) {
     const Rules rules = random_rules(rng);
     const auto game = Game::create(rules);
     const Examples e = read_examples(game, some_games(rules, 4, rng.next()), 0, all_positions(), 1);

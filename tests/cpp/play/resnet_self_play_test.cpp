@@ -56,11 +56,10 @@ TEST_F(ResnetSelfPlayTest, BatchesAreFullWhileAllLanesPlay) {
 
 // The fake network's answers do not depend on the batch at all, so the games must not either.
 TEST_F(ResnetSelfPlayTest, GamesDependOnNeitherThreadsNorCalls) {
-  const GameArrays all = play(0, 6, 1).games;
-  EXPECT_TRUE(equal(all, play(0, 6, 1).games));
-  EXPECT_TRUE(equal(all, play(0, 6, 2).games));
+  const GameArrays all = play(0, 5, 1).games;
+  EXPECT_TRUE(equal(all, play(0, 5, 2).games));
   GameArrays parts = play(0, 2, 1).games;
-  parts.append(play(2, 4, 1).games);
+  parts.append(play(2, 3, 1).games);
   EXPECT_TRUE(equal(all, parts));
 }
 
