@@ -33,7 +33,11 @@ def test_the_default_file_is_the_embedded_default() -> None:
 
 def test_missing_keys_have_defaults(tmp_path: Path) -> None:
     config = load(tmp_path, "rounds = 7")
-    assert (config.rounds, config.agents, config.seed) == (7, ("random", "greedy"), 1)
+    assert (config.rounds, config.agents, config.seed) == (
+        7,
+        ("random", "greedy", "feature-net"),
+        1,
+    )
 
 
 def test_overrides_go_before_the_file(tmp_path: Path) -> None:
@@ -103,9 +107,10 @@ def test_one_time_for_all_agents_that_search(tmp_path: Path) -> None:
 
 
 def test_a_sequential_test_in_elo_or_points(tmp_path: Path) -> None:
-    elo = load(tmp_path, "sprt = { elo1 = 10, alpha = 0.1 }").sprt
+    two = "agents = ['greedy', 'random']\n"
+    elo = load(tmp_path, two + "sprt = { elo1 = 10, alpha = 0.1 }").sprt
     assert elo == SprtConfig(kind="elo", low=0, high=10, alpha=0.1, beta=0.05)
-    points = load(tmp_path, "sprt = { margin0 = -1, margin1 = 1.5 }").sprt
+    points = load(tmp_path, two + "sprt = { margin0 = -1, margin1 = 1.5 }").sprt
     assert points == SprtConfig(kind="margin", low=-1, high=1.5)
 
 
@@ -147,7 +152,7 @@ def test_number_of_games() -> None:
         ("agents = ['greedy', 3]", "found 3, expected a name or a table with agent and options"),
         ("agents = ['greedy', 'rnadom']", "agents: unknown agent 'rnadom', did you mean 'random'?"),
         ("agents = ['greedy']", "agents: found 1 agents for 2 players, expected as many at least"),
-        ("players = 3", "players: found 2 agents for 3 players, expected as many at least"),
+        ("players = 4", "players: found 3 agents for 4 players, expected as many at least"),
         ("rules = 'famly'", "rules: unknown rules preset 'famly', did you mean 'family'?"),
         ("rules = 3", "rules: found 3, expected a preset or a table of options"),
         ("rules = { abot = true }", "rules: unknown rules option 'abot', did you mean 'abbot'?"),
@@ -159,7 +164,7 @@ def test_number_of_games() -> None:
         ("players = 2\nrules = { players = 3 }", "rules: found players 3, expected 2 as in"),
         ("format = 'swiss'", "format: found 'swiss', expected one of round-robin, gauntlet"),
         ("format = ['gauntlet']", "format: found ['gauntlet'], expected one of"),
-        ("seeds = 2", "seeds: found 2, expected an integer from 1 to 1"),
+        ("seeds = 3", "seeds: found 3, expected an integer from 1 to 2"),
         ("tables = -1", "tables: found -1, expected an integer from 0"),
         ("seatings = 'every'", "seatings: found 'every', expected one of fixed, all, sampled"),
         ("repeat = 1", "repeat: found 1, expected true or false"),

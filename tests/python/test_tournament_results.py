@@ -18,7 +18,8 @@ from carc.files import appear
 from carc.results import ResultsFile
 from carc.tournament import identity, play_missing
 
-CONFIG = TournamentConfig(rounds=3)
+TWO = ("random", "greedy")
+CONFIG = TournamentConfig(agents=TWO, rounds=3)
 
 
 @contextmanager
@@ -92,10 +93,10 @@ def test_a_game_cannot_be_kept_twice(path: Path) -> None:
 @pytest.mark.parametrize(
     ("config", "difference"),
     [
-        (TournamentConfig(seed=2), "seed is 1 there and 2 here"),
+        (TournamentConfig(agents=TWO, seed=2), "seed is 1 there and 2 here"),
         (TournamentConfig(agents=("greedy", "random")), 'agents is ["random","greedy"] there'),
         (
-            TournamentConfig(rules=carc.Rules(abbot=True)),
+            TournamentConfig(agents=TWO, rules=carc.Rules(abbot=True)),
             "rules.abbot is false there and true here",
         ),
         (

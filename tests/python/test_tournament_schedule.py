@@ -15,6 +15,8 @@ from carc.report import make_report
 from carc.results import ResultsFile, StoredGame
 from carc.tournament import entrants, identity, identity_hash, play_missing, schedule, tables
 
+TWO = ("random", "greedy")
+
 
 def test_every_table_plays_every_deck_in_every_rotation() -> None:
     config = TournamentConfig(agents=("random", "greedy", "greedy"), rounds=2, seed=9)
@@ -84,14 +86,16 @@ def test_a_repeated_agent_is_numbered() -> None:
 
 
 def test_rounds_are_no_part_of_the_identity() -> None:
-    assert identity_hash(TournamentConfig(rounds=3)) == identity_hash(TournamentConfig(rounds=4))
+    assert identity_hash(TournamentConfig(agents=TWO, rounds=3)) == identity_hash(
+        TournamentConfig(agents=TWO, rounds=4)
+    )
     others = [
-        TournamentConfig(seed=2),
+        TournamentConfig(agents=TWO, seed=2),
         TournamentConfig(agents=("greedy", "random")),
-        TournamentConfig(rules=carc.Rules(abbot=True)),
+        TournamentConfig(agents=TWO, rules=carc.Rules(abbot=True)),
         TournamentConfig(agents=("random",) * 3, rules=carc.Rules(players=3)),
     ]
-    assert len({identity_hash(config) for config in [TournamentConfig(), *others]}) == 5
+    assert len({identity_hash(config) for config in [TournamentConfig(agents=TWO), *others]}) == 5
 
 
 def play(
@@ -104,7 +108,7 @@ def play(
 
 
 def test_results_do_not_depend_on_the_number_of_threads(tmp_path: Path) -> None:
-    config = TournamentConfig(rounds=6)
+    config = TournamentConfig(agents=TWO, rounds=6)
     one, three = (play(tmp_path, config, threads, f"{threads}.sqlite") for threads in (1, 3))
     assert [(g.key, g.agents, g.scores, g.turns) for g in one] == [
         (g.key, g.agents, g.scores, g.turns) for g in three
@@ -112,16 +116,16 @@ def test_results_do_not_depend_on_the_number_of_threads(tmp_path: Path) -> None:
 
 
 def test_more_rounds_add_games_and_fewer_count_fewer(tmp_path: Path) -> None:
-    few = play(tmp_path, TournamentConfig(rounds=2))
-    many = play(tmp_path, TournamentConfig(rounds=5))
+    few = play(tmp_path, TournamentConfig(agents=TWO, rounds=2))
+    many = play(tmp_path, TournamentConfig(agents=TWO, rounds=5))
     assert (len(few), len(many)) == (4, 10)
     assert many[:4] == few
-    assert len(play(tmp_path, TournamentConfig(rounds=2))) == 10
-    assert make_report(TournamentConfig(rounds=2), many).games == 4
+    assert len(play(tmp_path, TournamentConfig(agents=TWO, rounds=2))) == 10
+    assert make_report(TournamentConfig(agents=TWO, rounds=2), many).games == 4
 
 
 def test_stopping_keeps_the_games_played(tmp_path: Path) -> None:
-    config = TournamentConfig(rounds=50)
+    config = TournamentConfig(agents=TWO, rounds=50)
     with ResultsFile(tmp_path / "r.sqlite", identity(config)) as results:
         left = iter([True, True, False])
         played = play_missing(config, results, on_game=lambda *_: next(left, False))
@@ -144,7 +148,7 @@ def stored(
 
 
 def test_report_of_two_decks_worked_out_by_hand() -> None:
-    config = TournamentConfig(rounds=2)
+    config = TournamentConfig(agents=TWO, rounds=2)
     games = [
         stored(0, 0, ["random", "greedy"], [10, 50]),
         stored(0, 1, ["greedy", "random"], [40, 20]),
@@ -175,7 +179,7 @@ def test_a_deck_that_is_not_complete_does_not_count() -> None:
         stored(0, 1, ["greedy", "random"], [40, 20]),
         stored(1, 0, ["random", "greedy"], [90, 0]),
     ]
-    report = make_report(TournamentConfig(rounds=2), games)
+    report = make_report(TournamentConfig(agents=TWO, rounds=2), games)
     assert (report.games, report.decks) == (2, 1)
 
 
